@@ -1,0 +1,1 @@
+"""Memory Desk without its pages: payloads, chunks, embeddings, search, and the record of who did what."""

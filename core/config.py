@@ -1,0 +1,181 @@
+"""Settings, read once from a mapping. Every problem is listed in one error; secrets print as stars."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from core.errors import ConfigError
+
+URL_NAMES = ("BESCO_SUPABASE_URL", "SUPABASE_URL")
+SERVICE_KEY_NAMES = ("BESCO_SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_SERVICE_ROLE_KEY")
+PUBLIC_KEY_NAMES = ("BESCO_SUPABASE_PUBLISHABLE_KEY", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_ANON_KEY")
+KEY_NAMES = SERVICE_KEY_NAMES + PUBLIC_KEY_NAMES
+
+DatabaseMode = Literal["auto", "embedded", "hosted"]
+EmbedderChoice = Literal["auto", "gemini", "local", "test"]
+
+
+def _switch(value: Any) -> Any:
+    words = {"1": True, "on": True, "true": True, "yes": True, "0": False, "off": False, "false": False, "no": False}
+    return words.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+Switch = Annotated[bool, BeforeValidator(_switch)]
+
+
+class Hosted(BaseModel):
+    """A hosted Supabase project, and which variable its key came from."""
+
+    model_config = ConfigDict(frozen=True)
+    url: str
+    key: SecretStr
+    key_name: str
+
+
+class Settings(BaseModel):
+    """What the operator configured. `hosted` is None exactly when the embedded database is used."""
+
+    model_config = ConfigDict(frozen=True)
+    hosted: Hosted | None = None
+    data_dir: Path
+    demo: Switch | None = Field(None, description="None: on for an empty embedded database")
+    embedder: EmbedderChoice = "auto"
+    gemini_api_key: SecretStr | None = None
+    gemini_base_url: str | None = None
+    db_url: SecretStr | None = Field(None, description="direct connection, for `migrate` alone")
+    api_token: SecretStr | None = None
+    allow_anonymous: Switch = False
+    time_zone: str = "UTC"
+    host: str = "127.0.0.1"
+    port: int = Field(8501, ge=1, le=65535)
+    db_timeout_s: float = Field(10.0, gt=0)
+    embed_timeout_s: float = Field(60.0, gt=0)
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError) as problem:
+            raise ValueError(f"{value!r} is no IANA time zone such as Europe/Kyiv") from problem
+        return value
+
+    @property
+    def embedded(self) -> bool:
+        return self.hosted is None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.time_zone)
+
+    @property
+    def loopback(self) -> bool:
+        return is_loopback(self.host)
+
+
+FIELDS = {
+    "MEMORY_DESK_DATA_DIR": "data_dir",
+    "MEMORY_DESK_DEMO": "demo",
+    "MEMORY_DESK_EMBEDDER": "embedder",
+    "BESCO_GEMINI_API_KEY": "gemini_api_key",
+    "GOOGLE_GEMINI_BASE_URL": "gemini_base_url",
+    "SUPABASE_DB_URL": "db_url",
+    "MEMORY_DESK_API_TOKEN": "api_token",
+    "MEMORY_DESK_ALLOW_ANONYMOUS": "allow_anonymous",
+    "MEMORY_DESK_TZ": "time_zone",
+    "HOST": "host",
+    "PORT": "port",
+    "MEMORY_DESK_DB_TIMEOUT_S": "db_timeout_s",
+    "MEMORY_DESK_EMBED_TIMEOUT_S": "embed_timeout_s",
+}
+
+
+def read_settings(env: Mapping[str, str]) -> Settings:
+    """Settings from a mapping such as os.environ; empty values count as absent.
+
+    Errors: one ConfigError that lists every problem by variable name and repeats no value of a secret.
+    """
+    given = {name: value.strip() for name, value in env.items() if value and value.strip()}
+    problems: list[str] = []
+    values: dict[str, Any] = {field: given[name] for name, field in FIELDS.items() if name in given}
+    values.setdefault("data_dir", default_data_dir())
+    values["data_dir"] = Path(values["data_dir"]).expanduser().absolute()
+    values["hosted"] = _hosted(given, problems)
+    try:
+        settings = Settings(**values)
+    except ValidationError as invalid:
+        names = {field: name for name, field in FIELDS.items()}
+        problems += [f"{names.get(str(e['loc'][0]), e['loc'][0])}: {e['msg']}" for e in invalid.errors()]
+        raise _config_error(problems) from None
+    problems += _contradictions(settings)
+    if problems:
+        raise _config_error(problems)
+    return settings
+
+
+def load_settings(root: Path | None = None) -> Settings:
+    """Settings of this process: the environment, filled up from `.env` beside the project, which never overrides it."""
+    env_file = (root or Path(__file__).parent.parent) / ".env"
+    from_file = {k: v for k, v in dotenv_values(env_file).items() if v} if env_file.is_file() else {}
+    return read_settings({**from_file, **os.environ})
+
+
+def default_data_dir() -> Path:
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/memory-desk")
+    return Path.home() / ".local/share/memory-desk"
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _hosted(given: Mapping[str, str], problems: list[str]) -> Hosted | None:
+    mode = given.get("MEMORY_DESK_DATABASE", "auto").lower()
+    if mode not in ("auto", "embedded", "hosted"):
+        problems.append(f"MEMORY_DESK_DATABASE: {mode!r} is none of auto, embedded, hosted")
+        return None
+    url_name = next((n for n in URL_NAMES if n in given), None)
+    key_name = next((n for n in KEY_NAMES if n in given), None)
+    if mode == "embedded" or (mode == "auto" and not url_name and not key_name):
+        return None
+    if not url_name:
+        problems.append(f"{URL_NAMES[0]} (or {URL_NAMES[1]}) is missing: a hosted database needs its URL")
+    elif urlsplit(given[url_name]).scheme not in ("http", "https") or not urlsplit(given[url_name]).hostname:
+        problems.append(f"{url_name} is no http(s) URL")
+    if not key_name:
+        problems.append(f"{KEY_NAMES[0]} (or one of {', '.join(KEY_NAMES[1:])}) is missing: a hosted database needs a key")
+    if url_name and key_name:
+        return Hosted(url=given[url_name].rstrip("/"), key=SecretStr(given[key_name]), key_name=key_name)
+    return None
+
+
+def _contradictions(settings: Settings) -> list[str]:
+    problems = []
+    if not settings.embedded:
+        if settings.embedder == "test":
+            problems.append("MEMORY_DESK_EMBEDDER: test vectors are refused on a hosted database")
+        if settings.demo:
+            problems.append("MEMORY_DESK_DEMO: demo data never goes into a hosted database")
+    if settings.embedder == "gemini" and settings.gemini_api_key is None:
+        problems.append("BESCO_GEMINI_API_KEY is missing: MEMORY_DESK_EMBEDDER=gemini needs it")
+    return problems
+
+
+def _config_error(problems: list[str]) -> ConfigError:
+    return ConfigError(
+        "The configuration has a problem." if len(problems) == 1 else f"The configuration has {len(problems)} problems.",
+        hint="\n".join(f"- {p}" for p in problems),
+    )

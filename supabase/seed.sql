@@ -1,0 +1,2 @@
+-- Empty on purpose. The demo data comes with its vectors and is loaded by `python -m core demo` into the embedded
+-- database alone; a hosted database gets schema and functions, never invented dialogs.

@@ -1,0 +1,24 @@
+"""Notices are counted by kind and never grow with the payload."""
+
+from __future__ import annotations
+
+from core.memory.notices import Findings, Notice
+
+
+def test_equal_findings_are_counted() -> None:
+    """A hundred thousand faults of one kind are one line with the number in it."""
+    findings = Findings()
+    for _ in range(100_000):
+        findings.add("conversation", "dropped", "Dropped: {n}.")
+    findings.add("conversation", "limit", "Older: {n}.", 3)
+    findings.add("notes", "cut", "never", 0)
+    assert findings.notices() == (
+        Notice("conversation", "Dropped: 100,000.", "dropped", 100_000),
+        Notice("conversation", "Older: 3.", "limit", 3),
+    )
+
+
+def test_what_the_rules_do_to_everybody_is_no_warning() -> None:
+    """System messages, older messages and cuts are told, but they are no warnings."""
+    kinds = {kind: Notice("f", "m", kind).is_warning for kind in ("missing", "date", "system", "limit", "cut")}
+    assert kinds == {"missing": True, "date": True, "system": False, "limit": False, "cut": False}

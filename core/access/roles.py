@@ -1,0 +1,75 @@
+"""Actions, roles, and the one question: may this actor do that?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from core.errors import Forbidden
+from core.events.actor import Actor
+
+Role = Literal["local"]
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that can be done. `changes`: rows are different afterwards; `personal`: texts of people are seen."""
+
+    name: str
+    does: str
+    changes: bool = False
+    personal: bool = False
+
+
+def _named(*actions: Action) -> Mapping[str, Action]:
+    return MappingProxyType({action.name: action for action in actions})
+
+
+ACTIONS = _named(
+    Action("status", "see counts and dates of a dialog"),
+    Action("list_dialogs", "list dialogs, without their texts"),
+    Action("read_dialog", "read the chunks of a dialog", personal=True),
+    Action("search", "search the memory of a dialog", personal=True),
+    Action("search_all", "search across all dialogs", personal=True),
+    Action("ingest", "write a dialog into memory", changes=True),
+    Action("preview_ingest", "see what an ingest would write", personal=True),
+    Action("demo_load", "load the demo data", changes=True),
+    Action("demo_remove", "remove the demo data", changes=True),
+    Action("migrate", "change the schema of the database", changes=True),
+    Action("rebuild_rollups", "count the totals again", changes=True),
+    Action("health", "see the state of every component"),
+    Action("settings", "see the effective configuration, secrets masked"),
+    Action("events", "see who did what"),
+)
+
+# A role and what it may do. Sign-in adds roles here; nothing else has to change.
+ROLES: Mapping[Role, frozenset[str]] = MappingProxyType({"local": frozenset(ACTIONS)})
+
+# Until there is sign-in, whoever sits at this machine, and the product itself, may do everything. An AI has no role
+# of its own: what it may do is for the policy to say, and until then that is nothing.
+_ROLE_OF_KIND: Mapping[str, Role | None] = MappingProxyType({"user": "local", "system": "local", "ai": None})
+
+
+def role_of(actor: Actor) -> Role | None:
+    """The role of an actor, or None for one who has none."""
+    return _ROLE_OF_KIND[actor.kind]
+
+
+def allowed(actor: Actor, action: str) -> bool:
+    """Whether the actor's role may do it. Errors: ValueError for an action that does not exist, a bug."""
+    if action not in ACTIONS:
+        raise ValueError(f"there is no action {action!r}")
+    role = role_of(actor)
+    return role is not None and action in ROLES[role]
+
+
+def require(actor: Actor, action: str) -> None:
+    """Return if the actor may do it. Errors: Forbidden, naming the action and not the actor."""
+    if not allowed(actor, action):
+        raise Forbidden(
+            f"You may not {ACTIONS[action].does}.",
+            hint="Ask an administrator for a role that may.",
+            detail=f"{actor.kind} actor, action {action}",
+        )

@@ -1,0 +1,1 @@
+"""The one way to the database: supabase-py behind a client that times out, revives and translates every failure."""

@@ -1,0 +1,114 @@
+"""Who acts: a person, the product itself, or an AI; known to everything called inside `run_as`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+ActorKind = Literal["user", "system", "ai"]
+SystemSource = Literal["projection", "rule", "migration", "stream", "mission-runner", "bootstrap"]
+_NAME_LIMIT = 120
+
+
+@dataclass(frozen=True)
+class Actor:
+    """One who acts; `display_name` is as it was then, a later rename does not rewrite history.
+
+    `source` belongs to system actors; an AI names its mission, its iteration and its reason. Errors: ValueError
+    where one of these is missing. Source: spec/companion.md, EV-2.
+    """
+
+    kind: ActorKind
+    principal_id: str
+    display_name: str
+    source: str | None = None
+    mission_id: str | None = None
+    iteration_id: str | None = None
+    rationale: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(ActorKind) or not self.principal_id or not self.display_name:
+            raise ValueError("an actor has a kind, a principal and a name")
+        if self.kind == "ai" and not (self.mission_id and self.iteration_id and self.rationale):
+            raise ValueError("an AI acts within a mission and an iteration, and says why")
+
+    def as_json(self) -> dict[str, str]:
+        """The fields that are set, as `companion_events.actor` holds them."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def user(principal_id: str, display_name: str | None = None) -> Actor:
+    """A person, or what a person started: `token:<name>` for the API, `cli:<os user>` for the command line."""
+    return Actor("user", principal_id, (display_name or principal_id)[:_NAME_LIMIT])
+
+
+def system(source: SystemSource) -> Actor:
+    """A part of the product that acts by itself."""
+    return Actor("system", f"system:{source}", source, source=source)
+
+
+def ai(principal_id: str, display_name: str, *, mission_id: str, iteration_id: str, rationale: str) -> Actor:
+    """A model at work within a mission."""
+    return Actor("ai", principal_id, display_name[:_NAME_LIMIT], None, mission_id, iteration_id, rationale)
+
+
+# Stands in until somebody signs in: the one who sits at this machine.
+LOCAL_OPERATOR = user("local", "Local operator")
+
+_ambient: ContextVar[Actor | None] = ContextVar("actor", default=None)
+
+
+@contextmanager
+def run_as(actor: Actor) -> Iterator[Actor]:
+    """Everything emitted inside, also across `await`, is done by this actor; the former one returns afterwards.
+
+    Worker threads do not inherit it: run them through `contextvars.copy_context().run`. Only for boundaries: page
+    action, API request, command line, tool executor, mission runner, dispatcher.
+    """
+    token = _ambient.set(actor)
+    try:
+        yield actor
+    finally:
+        _ambient.reset(token)
+
+
+def current_actor() -> Actor | None:
+    """The actor of the innermost `run_as`, or None outside of any."""
+    return _ambient.get()
+
+
+def normalize_actor(raw: Any) -> Actor:
+    """An Actor from whatever an old row or a caller holds; never raises.
+
+    None, text and unknown kinds become a legacy user; what is missing is filled with `legacy:*`; the old form
+    `{kind: system, source: X}` gets the principal `system:X`. Source: spec/companion.md, EV-5.
+    """
+    if isinstance(raw, Actor):
+        return raw
+    found = {str(k): _text(v) for k, v in raw.items()} if isinstance(raw, Mapping) else {}
+    kind = found.get("kind")
+    principal, name = found.get("principal_id"), found.get("display_name")
+    if kind == "system":
+        source = found.get("source") or (principal or "").removeprefix("system:") or "legacy"
+        principal = principal or (f"system:{found['source']}" if found.get("source") else "legacy:system")
+        return Actor("system", principal, name or source, source=source)
+    if kind == "ai":
+        return Actor(
+            "ai",
+            principal or "legacy:ai",
+            name or principal or "legacy:ai",
+            mission_id=found.get("mission_id") or "legacy:mission",
+            iteration_id=found.get("iteration_id") or "legacy:iteration",
+            rationale=found.get("rationale") or "legacy:rationale",
+        )
+    if kind == "user":
+        return Actor("user", principal or "legacy:user", name or principal or "legacy:user")
+    return Actor("user", "legacy:unknown", "legacy:unknown")
+
+
+def _text(value: Any) -> str | None:
+    # Only texts and numbers: str() of a foreign object may raise, or be anything.
+    return str(value)[:500] if isinstance(value, (str, int, float)) and value != "" else None

@@ -1,0 +1,155 @@
+"""The table of events: append through one SQL function, read newest first, check the chain, prune."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.db.client import Database
+from core.events.actor import Actor, normalize_actor
+from core.events.spool import Record
+
+APPEND_S = 10.0
+PAGE_LIMIT = 1000
+
+OBSERVATION_DAYS = 90
+OBSERVATION_MAX = 50_000
+AUDIT_DAYS = 400
+
+
+@dataclass(frozen=True)
+class StoredEvent:
+    """An event as the table holds it; `seq` is the order in which the database took it."""
+
+    seq: int
+    id: str
+    type: str
+    event_class: str
+    payload: Mapping[str, Any]
+    timestamp: datetime
+    app_id: str
+    actor: Actor
+    collection: str | None
+    record_id: str | None
+    user_id: str | None
+    caused_by: str | None
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """Events newest first; pass `next_before_seq` to go on, None at the end."""
+
+    rows: tuple[StoredEvent, ...]
+    next_before_seq: int | None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Whether every hash follows from its row and the hash before it; else where the first break is."""
+
+    ok: bool
+    checked: int
+    first_bad_seq: int | None
+    reason: str | None
+
+
+class EventStore:
+    """Source: SQL functions companion_{append,query,count,prune}_events and companion_verify_chain."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> int:
+        """How many of these were new; an id that is there already is left as it is. Errors: DatabaseError."""
+        answer = self._db.rpc(
+            "companion_append_events",
+            {"p_events": [dict(r) for r in rows]},
+            read=False,
+            returns=dict,
+            timeout_s=APPEND_S,
+        )
+        return int(answer["inserted"])
+
+    def send(self, records: Sequence[Record]) -> None:
+        """The spool's way in."""
+        self.append([record.body for record in records])
+
+    def query(
+        self,
+        *,
+        app_id: str | None = None,
+        type: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        record_id: str | None = None,
+        actor_kind: str | None = None,
+        limit: int = 100,
+        before_seq: int | None = None,
+    ) -> EventPage:
+        """Newest first, every filter applied before the limit (1 to 1,000); from `since` on and before `until`."""
+        answer = self._db.rpc(
+            "companion_query_events",
+            {
+                "p_app_id": app_id,
+                "p_type": type,
+                "p_since": since.isoformat() if since else None,
+                "p_until": until.isoformat() if until else None,
+                "p_record_id": record_id,
+                "p_actor_kind": actor_kind,
+                "p_limit": max(1, min(limit, PAGE_LIMIT)),
+                "p_before_seq": before_seq,
+            },
+            read=True,
+            returns=dict,
+        )
+        return EventPage(tuple(_stored(row) for row in answer["rows"]), answer.get("next_before_seq"))
+
+    def count_by_type(self, since: datetime | None = None, until: datetime | None = None) -> dict[str, int]:
+        """How many events of each type, from `since` on and before `until`; counted in SQL, so no cap applies."""
+        window = {"p_since": since.isoformat() if since else None, "p_until": until.isoformat() if until else None}
+        answer = self._db.rpc("companion_count_events", window, read=True, returns=dict)
+        return {str(name): int(n) for name, n in answer.items()}
+
+    def verify(self, from_seq: int | None = None) -> Chain:
+        """Recompute the chain of hashes from that row on, else from the last checkpoint."""
+        answer = self._db.rpc("companion_verify_chain", {"p_from_seq": from_seq}, read=True, returns=dict)
+        return Chain(bool(answer["ok"]), int(answer["checked"]), answer.get("first_bad_seq"), answer.get("reason"))
+
+    def prune(
+        self,
+        *,
+        observation_days: int = OBSERVATION_DAYS,
+        observation_max: int = OBSERVATION_MAX,
+        audit_days: int = AUDIT_DAYS,
+    ) -> int:
+        """Delete what is too old, then observations beyond their number, oldest first; returns how many."""
+        answer = self._db.rpc(
+            "companion_prune_events",
+            {
+                "p_observation_days": observation_days,
+                "p_observation_max": observation_max,
+                "p_audit_days": audit_days,
+            },
+            read=False,
+            returns=dict,
+        )
+        return int(answer["deleted"])
+
+
+def _stored(row: Mapping[str, Any]) -> StoredEvent:
+    return StoredEvent(
+        seq=int(row["seq"]),
+        id=row["event_id"],
+        type=row["type"],
+        event_class=row["class"],
+        payload=row["payload"],
+        timestamp=datetime.fromisoformat(row["ts"]),
+        app_id=row["app_id"],
+        actor=normalize_actor(row.get("actor")),
+        collection=row.get("collection"),
+        record_id=row.get("record_id"),
+        user_id=row.get("user_id"),
+        caused_by=row.get("caused_by"),
+    )

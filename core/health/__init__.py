@@ -1,0 +1,1 @@
+"""What works, what does not, since when, and what to do about it."""

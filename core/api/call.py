@@ -1,0 +1,19 @@
+"""What a handler is given and what it gives back, without a word of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# A JSON object and the status it is sent with.
+Answer = tuple[dict[str, Any], int]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: the JSON object of its body ({} without one), the decoded parts of its path, and its query."""
+
+    body: Mapping[str, Any]
+    path: Mapping[str, Any]
+    query: Mapping[str, str]

@@ -1,0 +1,46 @@
+"""What each route asks of core: one call, one object back. The shapes are those of the existing service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.api.call import Answer, Call
+from core.bootstrap import Core
+from core.errors import MissingIdentity
+from core.memory.requests import parse_search
+
+
+def ingest(core: Core, call: Call) -> Answer:
+    return core.ingest.ingest(call.body).as_json(), 200
+
+
+def search(core: Core, call: Call) -> Answer:
+    request = parse_search(call.body)
+    return core.search.search(request).as_json(explain=request.explain), 200
+
+
+def dialog_status(core: Core, call: Call) -> Answer:
+    return core.status(_identity(call.body, "ruId"), _identity(call.body, "tuId")).as_json(), 200
+
+
+def supabase_health(core: Core, _: Call) -> Answer:
+    answer = core.health.supabase_health()
+    return answer, 200 if answer["ok"] else 503
+
+
+def memory_status(core: Core, _: Call) -> Answer:
+    answer = core.health.memory_status()
+    return answer, 200 if answer["ready"] else 503
+
+
+def health(core: Core, _: Call) -> Answer:
+    report = core.health.report()
+    return report.as_json(), 503 if report.status in ("down", "unknown") else 200
+
+
+def _identity(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
+        raise MissingIdentity(f"{name} is missing.", hint="Send ruId and tuId of the pair.", field=name)
+    return str(value).strip()

@@ -1,0 +1,85 @@
+"""The routes themselves: check the caller, read the body, ask core once, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from core.access import require
+from core.api import memory
+from core.api.answers import bug, failure, ok, parse_object
+from core.api.call import Answer, Call
+from core.api.guard import check_caller, read_body
+from core.bootstrap import Core
+from core.errors import CoreError
+from core.events import Actor, run_as
+
+PREFIX = "/stack-ai/tips"
+Handler = Callable[[Core, Call], Answer]
+ALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+# path -> (method, action that the caller needs, handler)
+TABLE: dict[str, tuple[str, str, Handler]] = {
+    "/supabase/health": ("GET", "health", memory.supabase_health),
+    "/memory/status": ("GET", "health", memory.memory_status),
+    "/status": ("POST", "status", memory.dialog_status),
+    "/memory/ingest": ("POST", "ingest", memory.ingest),
+    "/memory/search": ("POST", "search", memory.search),
+    "/health": ("GET", "health", memory.health),
+}
+
+
+def build_routes(core: Callable[[], Core]) -> list[Route]:
+    """Routes for an ASGI application; `core` is asked at each request, so a failed start answers an error, not 404."""
+    known = [
+        Route(PREFIX + path, _endpoint(core, method, action, handler), methods=[method])
+        for path, (method, action, handler) in TABLE.items()
+    ]
+    wrong_method = [Route(PREFIX + path, _wrong_method(TABLE[path][0]), methods=ALL_METHODS) for path in TABLE]
+    unknown = [Route(path, _unknown, methods=ALL_METHODS) for path in (PREFIX, PREFIX + "/{rest:path}")]
+    return known + wrong_method + unknown
+
+
+def _endpoint(get_core: Callable[[], Core], method: str, action: str, handler: Handler) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        try:
+            core = await run_in_threadpool(get_core)
+            actor = check_caller(request, core.settings)
+            body = parse_object(await read_body(request)) if method == "POST" else {}
+            call = Call(body=body, path=request.path_params, query=request.query_params)
+            return await run_in_threadpool(_answer, core, actor, action, handler, call)
+        except CoreError as error:
+            return failure(error)
+        except Exception as error:
+            return bug(error)
+
+    return endpoint
+
+
+def _answer(core: Core, actor: Actor, action: str, handler: Handler, call: Call) -> Response:
+    with run_as(actor):
+        require(actor, action)
+        value, status = handler(core, call)
+    return ok(value, status)
+
+
+def _wrong_method(right: str) -> Callable[[Request], Any]:
+    async def endpoint(_: Request) -> Response:
+        response = _refusal(405, "method_not_allowed", f"This path answers {right} only.")
+        response.headers["Allow"] = right
+        return response
+
+    return endpoint
+
+
+async def _unknown(_: Request) -> Response:
+    return _refusal(404, "not_found", "There is no such API path.")
+
+
+def _refusal(status: int, code: str, message: str) -> Response:
+    return ok({"error": {"code": code, "message": message}}, status)

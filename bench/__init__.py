@@ -1,0 +1,1 @@
+"""Benchmarks: ratios and budgets from one run, printed. Nothing here fails a build; machines are shared and noisy."""

@@ -1,0 +1,106 @@
+"""Charts in one manner: thin grid, legend beneath, one colour per source, exact values on hover.
+
+Nothing that a person wrote goes into a chart: its labels are sources, ranks and days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._shared.layout import panel
+
+SOURCE_COLOURS = {
+    "note": "#0072B2",
+    "profile": "#009E73",
+    "photo": "#CC79A7",
+    "summary": "#E69F00",
+    "conversation": "#7A7A7A",
+}
+OTHER = "#999999"
+GRID = "rgba(128,128,128,0.18)"
+LINE = "#D55E00"
+
+
+def colour(source: str) -> str:
+    return SOURCE_COLOURS.get(source, OTHER)
+
+
+def lighter(source: str) -> str:
+    """The same hue, lighter: a boost, beside the cosine it is added to."""
+    red, green, blue = (int(colour(source)[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.45)"
+
+
+def calm(figure: go.Figure, height: int, *, legend: bool = True) -> go.Figure:
+    """Margins, grid and legend of every chart."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=legend,
+        legend={"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0, "title": None},
+        hoverlabel={"align": "left"},
+        bargap=0.25,
+    )
+    figure.update_xaxes(gridcolor=GRID, zeroline=False, automargin=True)
+    figure.update_yaxes(gridcolor=GRID, zeroline=False, automargin=True)
+    return figure
+
+
+def card(title: str, says: str, figure: go.Figure, *, key: str, table: Callable[[], None] | None = None) -> None:
+    """A chart in a bordered card: what it shows with its unit, one grey line, the chart, the numbers behind it."""
+    with panel(title, says):
+        st.plotly_chart(figure, key=key, config={"displayModeBar": False, "scrollZoom": False})
+        if table is not None:
+            with st.expander("Table", type="compact"):
+                table()
+
+
+def by_source(counts: Mapping[str, int], unit: str) -> go.Figure:
+    """One horizontal bar per source, amounts from zero."""
+    names = [s for s in SOURCE_COLOURS if s in counts] + [s for s in counts if s not in SOURCE_COLOURS]
+    figure = go.Figure(
+        go.Bar(
+            x=[counts[n] for n in names],
+            y=names,
+            orientation="h",
+            marker={"color": [colour(n) for n in names]},
+            text=[f"{counts[n]:,}" for n in names],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: %{x:,} " + unit + "<extra></extra>",
+        )
+    )
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(rangemode="tozero", showticklabels=False, showgrid=False)
+    return calm(figure, 32 * max(1, len(names)) + 30, legend=False)
+
+
+def by_day(days: Sequence[tuple[str, str, int]], unit: str) -> go.Figure:
+    """Stacked bars per local day and source from (day, source, number); every day from the first to the last has its
+    place, and a day without rows stays empty. Days are category texts, so no browser shifts them."""
+    axis = _every_day([day for day, _, _ in days])
+    figure = go.Figure()
+    for source in [s for s in SOURCE_COLOURS if any(x == s for _, x, _ in days)]:
+        amounts = {day: number for day, name, number in days if name == source}
+        figure.add_bar(
+            x=axis,
+            y=[amounts.get(day, 0) for day in axis],
+            name=source,
+            marker={"color": colour(source)},
+            hovertemplate="%{x}<br>" + source + ": %{y:,} " + unit + "<extra></extra>",
+        )
+    figure.update_layout(barmode="stack")
+    figure.update_xaxes(type="category", nticks=8, showgrid=False)
+    figure.update_yaxes(rangemode="tozero")
+    return calm(figure, 240)
+
+
+def _every_day(days: Sequence[str]) -> list[str]:
+    if not days:
+        return []
+    first, last = date.fromisoformat(min(days)), date.fromisoformat(max(days))
+    return [(first + timedelta(n)).isoformat() for n in range((last - first).days + 1)]

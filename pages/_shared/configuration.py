@@ -1,0 +1,91 @@
+"""The effective configuration as rows: name, value (secrets as stars), where it came from. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import SecretStr
+
+from core.config import FIELDS, KEY_NAMES, URL_NAMES, Settings
+
+MEANINGS = {
+    "MEMORY_DESK_DATABASE": "embedded, hosted, or auto: embedded only if no Supabase variable is set",
+    "MEMORY_DESK_DATA_DIR": "folder of the embedded database and of what waits to be written",
+    "MEMORY_DESK_DEMO": "demo data in an empty embedded database",
+    "MEMORY_DESK_EMBEDDER": "which embedding model searches and ingests use",
+    "BESCO_GEMINI_API_KEY": "key of the Gemini embedder",
+    "GOOGLE_GEMINI_BASE_URL": "another address for Gemini",
+    "SUPABASE_DB_URL": "direct connection, for migrate alone",
+    "MEMORY_DESK_API_TOKEN": "bearer token of the API; without one it answers this machine alone",
+    "MEMORY_DESK_ALLOW_ANONYMOUS": "serve other machines without sign-in",
+    "MEMORY_DESK_TZ": "time zone of every page",
+    "HOST": "address to listen on",
+    "PORT": "port to listen on",
+    "MEMORY_DESK_DB_TIMEOUT_S": "seconds to wait for the database",
+    "MEMORY_DESK_EMBED_TIMEOUT_S": "seconds to wait for the embedder",
+}
+STARS = "********"
+
+
+def rows(settings: Settings, env: Mapping[str, str], file: Mapping[str, str | None]) -> list[dict[str, Any]]:
+    """One row per variable; the environment wins over `.env`; an empty value counts as absent."""
+    shown = [_row("MEMORY_DESK_DATABASE", _mode(env, file), env, file)]
+    for name in (*URL_NAMES, *KEY_NAMES):
+        value = _given(name, env, file)
+        if value is not None:
+            used = settings.hosted is not None and name in _used(settings, env, file)
+            text = value if name in URL_NAMES else STARS
+            shown.append(_row(name, text, env, file, "used" if used else "set, not used"))
+    if settings.hosted is None:
+        shown.append(
+            {
+                "name": "SUPABASE_URL and key",
+                "value": "not set",
+                "origin": "default",
+                "meaning": "the hosted project: none",
+            }
+        )
+    shown += [_row(name, masked(getattr(settings, field)), env, file) for name, field in FIELDS.items()]
+    return shown
+
+
+def masked(value: Any) -> str:
+    """A value for the eye: a secret as stars of one length, whatever its own; absent as "not set"."""
+    if value is None:
+        return "not set"
+    if isinstance(value, SecretStr):
+        return STARS
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _row(
+    name: str, value: str, env: Mapping[str, str], file: Mapping[str, str | None], meaning: str | None = None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "value": value,
+        "origin": _origin(name, env, file),
+        "meaning": meaning or MEANINGS.get(name, ""),
+    }
+
+
+def _origin(name: str, env: Mapping[str, str], file: Mapping[str, str | None]) -> str:
+    if (env.get(name) or "").strip():
+        return "environment"
+    return ".env" if (file.get(name) or "").strip() and name not in env else "default"
+
+
+def _given(name: str, env: Mapping[str, str], file: Mapping[str, str | None]) -> str | None:
+    return ((env[name] if name in env else file.get(name)) or "").strip() or None
+
+
+def _mode(env: Mapping[str, str], file: Mapping[str, str | None]) -> str:
+    return (_given("MEMORY_DESK_DATABASE", env, file) or "auto").lower()
+
+
+def _used(settings: Settings, env: Mapping[str, str], file: Mapping[str, str | None]) -> set[str | None]:
+    url = next((n for n in URL_NAMES if _given(n, env, file)), None)
+    return {url, settings.hosted.key_name if settings.hosted else None}

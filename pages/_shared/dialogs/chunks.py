@@ -1,0 +1,132 @@
+"""The chunks of one dialog: filters by source, flag and text, one chunk in full on demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.memory.dialogs import StoredChunk
+from core.memory.sources import SOURCES
+from pages._shared import formats, reads, session, tables
+from pages._shared.feedback import empty, stale
+from pages._shared.layout import panel
+from pages._shared.resources import settings
+from pages._shared.tables import Column
+
+FLAGS = {
+    "duplicate": "The same text stands twice in this dialog: it can take two places in a prompt.",
+    "superseded": "A newer chunk of the same source and id says something else; this older one is still searched.",
+    "other_model": "Embedded by another model than the active one: not searchable until it is embedded again.",
+    "photo_without_text": "Only the address of a photo: a search can hardly find it by what the photo shows.",
+    "cut": "Exactly at the length limit: the end of the message was probably cut off.",
+}
+COLUMNS = (
+    Column("source", "Source", width=95),
+    Column("date", "Date", width=135),
+    Column("text", "Text", width="large"),
+    Column("flags", "Flags", width=120),
+    Column("direction", "Direction", width=80),
+)
+FIELDS = (
+    *("id", "source", "source_id", "note_date", "sent_at", "direction", "text", "flags", "tags"),
+    *("compose_mode", "embedding_model", "updated_at", "content_hash"),
+)
+
+
+def show(dialog_key: str) -> None:
+    with panel("Chunks", "Newest first, undated ones last. Click a row to read the whole chunk."):
+        _panel(dialog_key)
+
+
+def _panel(dialog_key: str) -> None:
+    source, text = _filters()
+    page = session.page_number("chunks")
+    flag = st.session_state.get("flag", st.query_params.get("flag"))
+    flag = flag if flag in FLAGS else None
+    read = reads.chunks(dialog_key, source, flag, text, page)
+    pages = max(1, -(-read.value.total // reads.PAGE))
+    if page > pages:
+        page = pages
+        read = reads.chunks(dialog_key, source, flag, text, page)
+    stale(read)
+    _flags(read.value.flag_counts)
+    if not read.value.rows:
+        empty("No chunk matches", "Nothing in this dialog passes these filters.")
+        return
+    rows = [row_of(c) for c in read.value.rows]
+    chosen = tables.show(
+        rows, COLUMNS, key=f"chunks-{page}-{source}-{flag}", zone=settings().time_zone, select=True, row_height=35
+    )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        if pages > 1:
+            if "chunks" in st.session_state and st.session_state["chunks"] > pages:
+                st.session_state["chunks"] = pages
+            st.pagination(pages, key="chunks", bind="query-params")
+        st.caption(formats.plural(read.value.total, "chunk"), width="content")
+        tables.downloads(rows, FIELDS, name="chunks", key="chunks-file")
+    if chosen is not None:
+        whole(read.value.rows[chosen])
+
+
+def row_of(chunk: StoredChunk) -> dict[str, Any]:
+    """A chunk as a row: the moment of a message in the zone of the settings, the day of a note as it is."""
+    sent = formats.parse(chunk.sent_at)
+    return {
+        **{name: getattr(chunk, name) for name in FIELDS if name not in ("flags", "tags")},
+        "date": f"{sent.astimezone(settings().zone):%Y-%m-%d %H:%M}" if sent else chunk.note_date,
+        "flags": ", ".join(flag.replace("_", " ") for flag in chunk.flags),
+        "tags": ", ".join(chunk.tags),
+    }
+
+
+def whole(chunk: StoredChunk) -> None:
+    """One chunk in full, character for character, with everything known about it."""
+    with st.container(border=True, key="whole-chunk"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge(chunk.source, color="gray")
+            for flag in chunk.flags:
+                st.badge(flag.replace("_", " "), color="orange", help=FLAGS.get(flag))
+        st.text(chunk.text, width="stretch")
+        row = row_of(chunk)
+        facts = [
+            {"what": name.replace("_", " "), "value": str(row[name])} for name in FIELDS if name != "text" and row[name]
+        ]
+        with st.expander("Everything stored with it"):
+            tables.show(facts, (Column("what", "What"), Column("value", "Value")), key="whole-facts", zone="UTC")
+
+
+def _filters() -> tuple[str | None, str]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source = st.selectbox(
+            "Source", ("all", *SOURCES), key="source", bind="query-params", width=160, on_change=_first_page
+        )
+        text = st.text_input(
+            "Text", key="chunk-text", type="search", placeholder="part of a text", width=260, on_change=_first_page
+        )
+    return (None if source == "all" else source), text or ""
+
+
+def _flags(counts: Any) -> None:
+    """Flags that occur, each with its number; choosing one filters by it."""
+    present = [flag for flag in FLAGS if counts.get(flag)]
+    kept = st.session_state.get("flag", st.query_params.get("flag"))
+    if kept in FLAGS and kept not in present:
+        present.append(kept)
+    if not present:
+        st.caption("No quality flag on any of these chunks.")
+        return
+    chosen = st.pills(
+        "Quality flags",
+        present,
+        format_func=lambda flag: f"{flag.replace('_', ' ')} ({counts.get(flag, 0)})",
+        key="flag",
+        bind="query-params",
+        on_change=_first_page,
+    )
+    st.caption(FLAGS[chosen] if chosen else "Choose a flag to see what it means and where it is.")
+
+
+def _first_page() -> None:
+    if "chunks" in st.session_state:
+        st.session_state["chunks"] = 1

@@ -1,0 +1,111 @@
+"""One dialog: freshness, sources, both keys of the pair, its days, its chunks."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import streamlit as st
+
+from core.memory.dialogs import DialogRow, DialogStatus
+from pages._shared import charts, formats, reads, tables
+from pages._shared.dialogs import chunks
+from pages._shared.feedback import empty, stale
+from pages._shared.head import Head
+from pages._shared.layout import panel
+from pages._shared.literal import literal
+from pages._shared.resources import settings
+from pages._shared.session import DialogChoice, choose_dialog
+from pages._shared.sitemap import place
+from pages._shared.tables import Column
+
+ORDERS = {
+    "tips": "made from RU then TU (the tips flow)",
+    "generic": "made from TU then RU (the generic memory API)",
+    "custom": "given by the caller",
+    "unknown": "made with a missing id: different people may share it",
+}
+
+
+def show(choice: DialogChoice, head: Head) -> None:
+    found, status = reads.dialog(choice.dialog_key), reads.status((choice.dialog_key,))
+    head.as_of(found.at, status.at)
+    stale(found)
+    if found.value is None:
+        empty("This dialog is no longer stored", "Its chunks were removed or merged since the list was read.")
+        return
+    row = found.value
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"#### RU {literal(row.ru_id or 'unknown')} · TU {literal(row.tu_id or 'unknown')}")
+        if st.button("Search in this dialog", icon=place("search").icon, type="primary"):
+            st.switch_page(place("search").path)
+    _figures(row, status.value[row.dialog_key])
+    _keys(row)
+    left, right = st.columns((1, 2))
+    with left:
+        charts.card(
+            "Chunks by source (rows)",
+            "What is known, by where it came from.",
+            charts.by_source(row.sources, "chunks"),
+            key="dialog-sources",
+        )
+    with right:
+        _days(row.dialog_key)
+    chunks.show(row.dialog_key)
+
+
+def _figures(row: DialogRow, status: DialogStatus) -> None:
+    zone, now = settings().zone, datetime.now(UTC)
+    cells = st.columns(6)
+    cells[0].metric("Chunks", formats.count(row.chunks), border=True, height="stretch")
+    note = date.fromisoformat(status.last_note_at[:10]) if status.last_note_at else None
+    cells[1].metric("Last note", note.isoformat() if note else "never", border=True, height="stretch")
+    for cell, label, at in (
+        (cells[2], "Last message", status.last_message_at),
+        (cells[3], "Profile seen", status.profile_updated_at),
+        (cells[4], "Photo seen", status.photo_updated_at),
+        (cells[5], "Last ingest", status.last_ingest_at),
+    ):
+        instant = formats.parse(at)
+        cell.metric(label, formats.ago(instant, now), border=True, height="stretch", help=formats.moment(instant, zone))
+
+
+def _keys(row: DialogRow) -> None:
+    with panel("Keys of this pair", f"This key is {ORDERS.get(row.order, row.order)}."):
+        st.code(row.dialog_key, language=None, wrap_lines=True)
+        if not row.also_under:
+            st.caption("No chunks stand under the other order of the same pair.")
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge("ambiguous", color="orange")
+            st.text(
+                "The same pair also has chunks under the other order; a search in one dialog does not see the other."
+            )
+        st.code(row.also_under, language=None, wrap_lines=True)
+        st.button(
+            "Open the other one",
+            icon=":material/swap_horiz:",
+            on_click=choose_dialog,
+            args=(DialogChoice(row.also_under, row.ru_id, row.tu_id),),
+        )
+
+
+def _days(dialog_key: str) -> None:
+    read = reads.timeline(dialog_key)
+    days = [(d.day, d.source, d.chunks) for d in read.value]
+    if not days:
+        empty("No dated chunk", "Only messages and notes carry a date, and this dialog has none with one.")
+        return
+    rows = [{"day": day, "source": source, "chunks": number} for day, source, number in days]
+    columns = (Column("day", "Day", "day"), Column("source", "Source"), Column("chunks", "Chunks", "count"))
+
+    def table() -> None:
+        tables.show(rows, columns, key="days", zone=settings().time_zone)
+        tables.downloads(rows, [c.field for c in columns], name="chunks-by-day", key="days-file")
+
+    charts.card(
+        "Chunks by day (rows)",
+        f"Dated chunks by their own day in {settings().time_zone}; days without any stay empty.",
+        charts.by_day(days, "chunks"),
+        key="dialog-days",
+        table=table,
+    )

@@ -1,0 +1,33 @@
+"""The frame round every page: page settings, navigation, health light. The script that Streamlit runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:  # Streamlit puts this folder there, not the project's
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+
+from pages._shared import guard, light  # noqa: E402
+from pages._shared.feedback import boundary  # noqa: E402
+from pages._shared.sitemap import PLACES  # noqa: E402
+
+HERE = Path(__file__).parent
+
+# The icon comes before the navigation: otherwise the browser fetches one from another host.
+st.set_page_config(
+    page_title="Memory Desk", page_icon=str(HERE / "icon.png"), layout="wide", initial_sidebar_state="auto"
+)
+st.logo(str(HERE / "logo.svg"), size="medium", icon_image=str(HERE / "icon.png"))
+
+page = st.navigation(
+    [st.Page(p.path, title=p.title, icon=p.icon, url_path=p.name, default=p is PLACES[0]) for p in PLACES]
+)
+with guard.framed():
+    with st.sidebar:
+        light.show()
+    with boundary(page.title):
+        page.run()

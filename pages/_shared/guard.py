@@ -1,0 +1,36 @@
+"""The first line of every page: only inside the frame, and only for somebody who may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from core.access import require
+from core.events import run_as
+from pages._shared import session
+from pages._shared.sitemap import Place, place
+
+FRAMED = "desk.framed"
+
+
+@contextmanager
+def framed() -> Iterator[None]:
+    """Marks this run as one that came through the frame; the mark never outlives the run."""
+    st.session_state[FRAMED] = True
+    try:
+        with run_as(session.actor()):
+            yield
+    finally:
+        st.session_state.pop(FRAMED, None)
+
+
+def enter(name: str) -> Place:
+    """The place of this page. A page that Streamlit runs by itself, without the frame, shows nothing but a way in."""
+    if not st.session_state.get(FRAMED):
+        st.info("This page opens inside Memory Desk only. Open the start address instead.")
+        st.stop()
+    here = place(name)
+    require(session.actor(), here.action)
+    return here

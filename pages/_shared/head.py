@@ -1,0 +1,59 @@
+"""The head of a page, the same everywhere: title, what the page answers, environment, zone, "as of"."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import streamlit as st
+
+from core.config import Settings
+from core.errors import CoreError
+from pages._shared import reads
+from pages._shared.formats import clock
+from pages._shared.resources import settings
+from pages._shared.sitemap import Place
+
+ENVIRONMENT = {"demo": "orange", "local": "blue", "hosted": "violet"}
+MEANING = {
+    "demo": "Invented dialogs in the embedded database of this machine.",
+    "local": "The embedded database of this machine.",
+    "hosted": "A hosted Supabase project.",
+}
+
+
+class Head:
+    """A drawn head; `as_of` fills in the moment once the page has its data."""
+
+    def __init__(self, slot: Any, settings: Settings) -> None:
+        self._slot = slot
+        self._zone = settings.zone
+
+    def as_of(self, *moments: datetime) -> None:
+        """Says how old the oldest figure of the page is."""
+        if moments:
+            self._slot.caption(f"as of {clock(min(moments), self._zone)}")
+
+
+def page_head(here: Place, sentence: str) -> Head:
+    """Draws the head; it stands also where the database does not answer."""
+    given = settings()
+    with st.container(gap="xsmall"):
+        st.header(here.title, anchor=False)
+        st.caption(sentence)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            name = environment(given)
+            st.badge(name, color=ENVIRONMENT[name], help=MEANING[name])  # type: ignore[arg-type]
+            st.badge(given.time_zone, color="gray", help="All times on this page are in this zone.")
+            slot = st.empty()
+    return Head(slot, given)
+
+
+def environment(given: Settings) -> str:
+    """demo, local or hosted; local also while nobody can say whether the demo data is there."""
+    if not given.embedded:
+        return "hosted"
+    try:
+        return "demo" if reads.overview().value.demo.get("chunks") else "local"
+    except CoreError:
+        return "local"

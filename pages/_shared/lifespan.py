@@ -1,0 +1,82 @@
+"""The life of the server: settings checked first, core built before the first page, closed after the last."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+
+from core.config import Settings, is_loopback, load_settings
+from core.errors import ConfigError, CoreError
+from pages._shared.resources import core
+
+
+@asynccontextmanager
+async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
+    """Build core, announce the address once it answers, and close core on the way out.
+
+    A configuration that cannot work ends the process with every problem listed. A database that cannot be had does
+    not: the pages say what is broken, and the next request tries again.
+    """
+    try:
+        settings = load_settings()
+        refuse_open_address(settings, bound_address())
+    except ConfigError as error:
+        _stop(error)
+    built = None
+    try:
+        built = await run_in_threadpool(core)
+    except ConfigError as error:
+        _stop(error)
+    except CoreError as error:
+        print(f"Memory Desk starts without its database: {error}", file=sys.stderr, flush=True)
+    threading.Thread(target=_announce, name="announce", daemon=True).start()
+    try:
+        yield {}
+    finally:
+        if built is not None:
+            await run_in_threadpool(built.close)
+
+
+def bound_address() -> str:
+    """The address this server listens on; empty means every address of the machine."""
+    return st.get_option("server.address") or "0.0.0.0"
+
+
+def refuse_open_address(settings: Settings, address: str) -> None:
+    """ConfigError where people on the network could read everything without signing in."""
+    if not is_loopback(address) and not settings.allow_anonymous:
+        raise ConfigError(
+            f"HOST is {address}: without sign-in Memory Desk serves this machine alone.",
+            hint="- Set HOST=127.0.0.1, or MEMORY_DESK_ALLOW_ANONYMOUS=1 if everybody who reaches it may see everything.",
+        )
+
+
+def _stop(error: ConfigError) -> None:
+    print(f"Memory Desk does not start. {error.what}\n{error.hint}", file=sys.stderr, flush=True)
+    os._exit(2)  # uvicorn would print a traceback and Streamlit would go on without the API
+
+
+def _announce() -> None:
+    """Print the address as soon as it answers; http.client, because it knows no proxy."""
+    address = bound_address()
+    host = "127.0.0.1" if address in ("0.0.0.0", "::") else address
+    port = st.get_option("server.port")
+    base = "/" + st.get_option("server.baseUrlPath").strip("/")
+    for _ in range(200):
+        try:
+            connection = http.client.HTTPConnection(host, port, timeout=1)
+            connection.request("GET", f"{base.rstrip('/')}/_stcore/health")
+            if connection.getresponse().status == 200:
+                print(f"Memory Desk answers on http://{host}:{port}{base}", flush=True)
+                return
+        except OSError:
+            time.sleep(0.1)

@@ -1,0 +1,20 @@
+"""Somebody's text inside a label: shown character for character. Pure.
+
+A label (expander, option, toast) is Markdown; escaping is not enough there, since Streamlit also turns `:smile:`, `->`
+and `--` into other signs after the parse. A code span is left alone by all of it. Whole texts go through st.text.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def literal(text: str) -> str:
+    """A Markdown code span that shows `text` as it is, on one line; an empty text gives an empty label."""
+    line = " ".join(text.split())
+    if not line:
+        return ""
+    runs = {len(run) for run in re.findall(r"`+", line)}
+    fence = "`" * next(n for n in range(1, len(runs) + 2) if n not in runs)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{pad}{line}{pad}{fence}"

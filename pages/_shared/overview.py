@@ -1,0 +1,155 @@
+"""The parts of the Overview page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from core.events.store import StoredEvent
+from core.memory.dialogs import MemoryOverview
+from pages._shared import formats, light, reads, session, tables
+from pages._shared.feedback import empty
+from pages._shared.layout import panel
+from pages._shared.resources import settings
+from pages._shared.sitemap import place
+from pages._shared.tables import Column
+
+INGEST = """python -m core ingest dialog.json          # one file; or many, or - for standard input
+curl -s -X POST http://127.0.0.1:8501/stack-ai/tips/memory/ingest \\
+  -H 'Content-Type: application/json' -d @dialog.json
+python -m core demo                        # or look around with invented dialogs first"""
+
+
+def figures(memory: MemoryOverview) -> None:
+    """The health light with its reason, and the totals."""
+    report = reads.health()
+    zone, now = settings().zone, datetime.now(UTC)
+    last = formats.parse(memory.last_at)
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        light.badge(report.status)
+        st.text(report.reason or "Every component answers.")
+        st.page_link(place("health").path, label="Health", icon=place("health").icon)
+    waiting = unsearchable(memory.by_model, reads.active_model())
+    stale = "The rollup is marked stale: totals may be old until it is rebuilt." if memory.rollup_stale else None
+    cells = st.columns(5)
+    cells[0].metric("Chunks", formats.count(memory.chunks), border=True, height="stretch", help=stale)
+    cells[1].metric("Dialogs", formats.count(memory.dialogs), border=True, height="stretch")
+    cells[2].metric(
+        "Last activity", formats.ago(last, now), border=True, height="stretch", help=formats.moment(last, zone)
+    )
+    cells[3].metric(
+        "Pairs under two keys",
+        formats.count(memory.ambiguous_pairs),
+        border=True,
+        height="stretch",
+        help="The same RU and TU with chunks under both key orders: a search sees only one of the two.",
+    )
+    cells[4].metric(
+        "Not searchable",
+        "–" if waiting is None else formats.count(waiting),
+        border=True,
+        height="stretch",
+        help="Chunks embedded by another model than the active one; searchable once they are embedded again.",
+    )
+
+
+def unsearchable(by_model: Mapping[str, int], active: str | None) -> int | None:
+    """Chunks of other models than the active one; None while no embedder is known."""
+    return None if active is None else sum(n for model, n in by_model.items() if model != active)
+
+
+def first_steps() -> None:
+    empty(
+        "No dialog is stored yet",
+        "Send one dialog to the API, or read it from a file; it shows up here at once.",
+        code=INGEST,
+    )
+
+
+def models(memory: MemoryOverview) -> None:
+    """Chunks by embedding model: only those of the active one are searched."""
+    active = reads.active_model()
+    rows = [
+        {"model": model or "none", "chunks": number, "state": "active" if model == active else "not searchable"}
+        for model, number in sorted(memory.by_model.items(), key=lambda item: -item[1])
+    ]
+    if active is None:
+        rows = [{**row, "state": "no embedder"} for row in rows]
+    columns = (Column("model", "Model"), Column("chunks", "Chunks", "count"), Column("state", "State"))
+    says = "A search compares chunks of the active model only: cosine between two models means nothing."
+    with panel("Chunks by embedding model (rows)", says):
+        tables.show(rows, columns, key="models", zone=settings().time_zone)
+        tables.downloads(rows, [c.field for c in columns], name="chunks-by-model", key="models-file")
+
+
+def pairs() -> None:
+    """Pairs with rows under both key orders, each key with its size; a row opens the dialog."""
+    read = reads.ambiguous_pairs(1)
+    rows = [pair_row(p.ru_id, p.tu_id, key) for p in read.value.rows for key in p.keys]
+    columns = (
+        Column("ru_id", "RU"),
+        Column("tu_id", "TU"),
+        Column("order", "Key made by"),
+        Column("key", "Key"),
+        Column("chunks", "Chunks", "count"),
+        Column("last_at", "Last activity", "when"),
+    )
+    says = (
+        "The service makes one key from RU then TU (tips) and another from TU then RU (generic API). "
+        "A search reads one key, so part of what is known about the pair stays out. Click a row to open it."
+    )
+    with panel("Pairs under two keys", says):
+        chosen = tables.show(rows, columns, key="pairs", zone=settings().time_zone, select=True)
+        if read.value.total > len(read.value.rows):
+            st.caption(f"The first {len(read.value.rows)} of {formats.count(read.value.total)} pairs.")
+        fields = ["dialog_key", *(c.field for c in columns)]
+        tables.downloads(rows, fields, name="pairs-under-two-keys", key="pairs-file")
+    if chosen is not None:
+        row = rows[chosen]
+        session.choose_dialog(session.DialogChoice(row["dialog_key"], row["ru_id"], row["tu_id"]))
+        st.switch_page(place("dialogs").path)
+
+
+def pair_row(ru_id: str, tu_id: str, key: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "ru_id": ru_id,
+        "tu_id": tu_id,
+        "dialog_key": key["dialog_key"],
+        "key": formats.key(key["dialog_key"]),
+        "order": key.get("order", "custom"),
+        "chunks": key.get("chunks"),
+        "last_at": key.get("last_at"),
+    }
+
+
+def changes(rows: Sequence[StoredEvent]) -> None:
+    """Events, newest first."""
+    shown = [change_row(row) for row in rows]
+    columns = (
+        Column("at", "When", "when"),
+        Column("type", "What"),
+        Column("actor", "Who"),
+        Column("record", "On"),
+        Column("facts", "Facts", width="large"),
+    )
+    tables.show(shown, columns, key="changes", zone=settings().time_zone)
+    tables.downloads(shown, [c.field for c in columns], name="changes", key="changes-file")
+
+
+def change_row(event: StoredEvent) -> dict[str, Any]:
+    """One event in a line; payloads hold counts, ids and hashes."""
+    facts = (
+        f"{name.replace('_', ' ')} {formats.snippet(str(value), 40)}"
+        for name, value in event.payload.items()
+        if value not in (None, [], {}, "") and name != "dialog_key"
+    )
+    return {
+        "at": event.timestamp,
+        "type": event.type,
+        "actor": event.actor.display_name or event.actor.principal_id,
+        "record": formats.key(event.record_id or ""),
+        "facts": ", ".join(facts),
+    }

@@ -1,0 +1,195 @@
+"""What pages read, each with a lifetime and a size. A failure is never kept; the last good answer may stand in for it.
+
+Every read gives a Read: the value, when it was true, and the failure that keeps it from being newer. The leading
+underscore keeps the core out of the key: there is one per process, and without roles one answer for everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import streamlit as st
+
+from core.bootstrap import Core
+from core.errors import CoreError
+from core.events.store import EventPage
+from core.health.report import HealthReport
+from core.memory.dialogs import (
+    ChunkPage,
+    DialogPage,
+    DialogRow,
+    DialogStatus,
+    MemoryOverview,
+    PairPage,
+    StoredChunk,
+    TimelineDay,
+)
+from pages._shared.resources import core, notebook
+
+T = TypeVar("T")
+PAGE = 25
+
+
+@dataclass(frozen=True)
+class Read(Generic[T]):
+    """A value, the instant it was read, and what failed since (None while it is fresh)."""
+
+    value: T
+    at: datetime
+    failure: CoreError | None = None
+
+
+def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
+    """The answer, or the last good one when asking again might help. Errors: CoreError where there is neither."""
+    book = notebook()
+    try:
+        found = ask()
+    except CoreError as error:
+        last = book.last(key) if error.retryable else None
+        if last is None:
+            raise
+        return Read(last.value, last.at, error)
+    book.keep(key, found)
+    return found
+
+
+def _now(built: Core, value: T) -> Read[T]:
+    return Read(value, built.clock.now())
+
+
+def overview() -> Read[MemoryOverview]:
+    return _standing(("overview",), lambda: _overview(core()))
+
+
+@st.cache_data(ttl=10, max_entries=1, show_spinner=False)  # totals: a page more or less old does not matter
+def _overview(_core: Core) -> Read[MemoryOverview]:
+    return _now(_core, _core.dialogs.overview())
+
+
+def dialogs(search: str, in_texts: bool, sort: str, descending: bool, page: int) -> Read[DialogPage]:
+    """A page of the list; with `in_texts` the dialogs whose chunks hold the text."""
+    key = (search, in_texts, sort, descending, page)
+    return _standing(("dialogs", *key), lambda: _dialogs(core(), *key))
+
+
+@st.cache_data(ttl=10, max_entries=64, show_spinner=False)  # 25 rows each; an operator walks pages back and forth
+def _dialogs(_core: Core, search: str, in_texts: bool, sort: str, descending: bool, page: int) -> Read[DialogPage]:
+    offset = (page - 1) * PAGE
+    if in_texts and search.strip():
+        return _now(_core, _core.dialogs.text_search(search, limit=PAGE, offset=offset))
+    return _now(_core, _core.dialogs.list(search or None, sort=sort, descending=descending, limit=PAGE, offset=offset))
+
+
+def dialog(dialog_key: str) -> Read[DialogRow | None]:
+    return _standing(("dialog", dialog_key), lambda: _dialog(core(), dialog_key))
+
+
+@st.cache_data(ttl=10, max_entries=32, show_spinner=False)
+def _dialog(_core: Core, dialog_key: str) -> Read[DialogRow | None]:
+    return _now(_core, _core.dialogs.get(dialog_key))
+
+
+def status(dialog_keys: tuple[str, ...]) -> Read[dict[str, DialogStatus]]:
+    return _standing(("status", dialog_keys), lambda: _status(core(), dialog_keys))
+
+
+@st.cache_data(ttl=10, max_entries=32, show_spinner=False)
+def _status(_core: Core, dialog_keys: tuple[str, ...]) -> Read[dict[str, DialogStatus]]:
+    return _now(_core, _core.dialogs.status(dialog_keys))
+
+
+def chunks(dialog_key: str, source: str | None, flag: str | None, text: str, page: int) -> Read[ChunkPage]:
+    key = (dialog_key, source, flag, text, page)
+    return _standing(("chunks", *key), lambda: _chunks(core(), *key))
+
+
+@st.cache_data(ttl=10, max_entries=64, show_spinner=False)
+def _chunks(
+    _core: Core, dialog_key: str, source: str | None, flag: str | None, text: str, page: int
+) -> Read[ChunkPage]:
+    offset = (page - 1) * PAGE
+    found = _core.dialogs.chunks(dialog_key, source=source, flag=flag, text=text or None, limit=PAGE, offset=offset)
+    return _now(_core, found)
+
+
+def timeline(dialog_key: str) -> Read[tuple[TimelineDay, ...]]:
+    return _standing(("timeline", dialog_key), lambda: _timeline(core(), dialog_key))
+
+
+@st.cache_data(ttl=60, max_entries=32, show_spinner=False)  # by day: a minute changes nothing
+def _timeline(_core: Core, dialog_key: str) -> Read[tuple[TimelineDay, ...]]:
+    return _now(_core, _core.dialogs.timeline(dialog_key, _core.settings.time_zone))
+
+
+@st.cache_data(ttl=60, max_entries=64, show_spinner=False)
+def _chunk(_core: Core, chunk_id: str) -> StoredChunk | None:
+    found = _core.dialogs.chunks_by_id([chunk_id])
+    return found[0] if found else None
+
+
+def chunk(chunk_id: str) -> StoredChunk | None:
+    """One chunk by its id, None for an id that is none or that no row has."""
+    try:
+        UUID(chunk_id)
+    except ValueError:
+        return None
+    return _chunk(core(), chunk_id)
+
+
+def ambiguous_pairs(page: int) -> Read[PairPage]:
+    return _standing(("pairs", page), lambda: _pairs(core(), page))
+
+
+@st.cache_data(ttl=30, max_entries=8, show_spinner=False)
+def _pairs(_core: Core, page: int) -> Read[PairPage]:
+    return _now(_core, _core.dialogs.ambiguous_pairs(limit=PAGE, offset=(page - 1) * PAGE))
+
+
+def changes(limit: int) -> Read[EventPage]:
+    """The latest events, newest first."""
+    return _standing(("changes", limit), lambda: _changes(core(), limit))
+
+
+@st.cache_data(ttl=5, max_entries=2, show_spinner=False)  # an operator looks here right after doing something
+def _changes(_core: Core, limit: int) -> Read[EventPage]:
+    return _now(_core, _core.events.store.query(limit=limit))
+
+
+@st.cache_data(ttl=10, max_entries=1, show_spinner=False)  # the frame asks on every run of every page
+def _health(_core: Core) -> HealthReport:
+    return _core.health.report(max_age_s=10)
+
+
+def health() -> HealthReport:
+    """The report on every component; a component that fails is part of it, not an error."""
+    return _health(core())
+
+
+def check_now(*, embedder: bool) -> HealthReport:
+    """The report made anew, on demand; with `embedder` one small query goes to the model, which may cost money."""
+    _health.clear()
+    return core().health.report(probe_embedder=embedder)
+
+
+def refresh() -> None:
+    """Drop what Retry and Refresh are about: every read here, and no other session's choices."""
+    for read in (_overview, _dialogs, _dialog, _status, _chunks, _chunk, _timeline, _pairs, _changes, _health):
+        read.clear()
+
+
+def forget_dialogs() -> None:
+    """After rows were deleted: nothing that was read from them may stand in for an answer any more."""
+    refresh()
+    notebook().forget()
+
+
+def active_model() -> str | None:
+    """The name of the embedding model that searches use; None while there is no embedder."""
+    try:
+        return core().model()
+    except CoreError:
+        return None

@@ -1,0 +1,109 @@
+"""The ranking: stacked bars with the cut line beside the chunks themselves, near misses below the line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.memory import whatif
+from core.memory.hits import Hit
+from pages._shared import formats, tables
+from pages._shared.feedback import empty
+from pages._shared.layout import panel
+from pages._shared.resources import settings
+from pages._shared.search.drawing import Bar, scores
+from pages._shared.search.view import NEAR, View
+from pages._shared.tables import Column
+
+COLUMNS = (
+    Column("rank", "Place", "count", pinned=True, width=55),
+    Column("move", "Move", width=60, help="Against the active weights: places up or down; in, out: crossed the limit."),
+    Column("source", "Source", width=95),
+    Column("score", "Score", "score", width=65),
+    Column("cosine", "Cosine", "score", width=65),
+    Column("boost", "Boost", "signed", width=65),
+    Column(
+        "margin",
+        "To the line",
+        "signed",
+        width=80,
+        help="Above zero: ahead of the first chunk outside. Below: short of the last inside.",
+    ),
+    Column("date", "Date", width=95),
+    Column("text", "Text", width="large"),
+    Column("mark", "Mark", width=110),
+)
+FIELDS = (*(c.field for c in COLUMNS), "id", "source_id", "note_date", "sent_at", "direction")
+
+
+def chart(view: View) -> None:
+    """The bars of the prompt's chunks and of those just below."""
+    hits = view.hits(NEAR)
+    line = whatif.cut_line(view.ranking, view.limit)
+    gap = f" The gap at the line is {line.gap:.3f}." if line.gap is not None else ""
+    with panel("Score by place (cosine + boost)", f"The lighter part is the boost. Below the line: near misses.{gap}"):
+        fitted = st.toggle("Fit the axis to the scores", key="fit", bind="query-params")
+        bars = [Bar(h.rank, h.source, h.cosine, h.boost, view.before(h.id)) for h in hits]
+        st.plotly_chart(scores(bars, view.limit, from_zero=not fitted), key="scores", config={"displayModeBar": False})
+
+
+def table(view: View) -> None:
+    """The same places with their texts; one chunk in full on demand."""
+    hits = view.hits(NEAR)
+    line = whatif.cut_line(view.ranking, view.limit)
+    rows = [row_of(view, hit, line) for hit in hits]
+    inside = min(view.limit, len(hits))
+    verb = "another set than with the active weights" if view.changed else "the same set as with the active weights"
+    says = f"The first {inside} reach the prompt: {verb}. Below them the near misses. Click a row to read it whole."
+    with panel("The chunks, best first", says):
+        chosen = tables.show(rows, COLUMNS, key="places", zone=settings().time_zone, select=True, height="content")
+        tables.downloads(rows, FIELDS, name="search", key="places-file")
+        if chosen is not None:
+            with st.container(border=True, key="whole-hit"):
+                st.text(hits[chosen].text, width="stretch")
+
+
+def row_of(view: View, hit: Hit, line: whatif.CutLine) -> dict[str, Any]:
+    """One place; the margin is to the other side of the cut line."""
+    other = line.first_out if hit.rank <= view.limit else line.last_in
+    return {
+        "rank": hit.rank,
+        "move": move(view.before(hit.id), hit.rank, view.limit),
+        "source": hit.source,
+        "score": hit.weighted_score,
+        "cosine": hit.cosine,
+        "boost": hit.boost,
+        "margin": None if other is None else hit.weighted_score - other,
+        "date": hit.note_date or day(hit.sent_at),
+        "text": hit.text,
+        "mark": "superseded" if hit.id in view.found.superseded else "",
+        **{name: getattr(hit, name) for name in ("id", "source_id", "note_date", "sent_at", "direction")},
+    }
+
+
+def move(before: int, now: int, limit: int) -> str:
+    """How a place changed: "in" and "out" where it crossed the limit."""
+    if before > limit >= now:
+        return f"in ▲{before - now}"
+    if now > limit >= before:
+        return f"out ▼{now - before}"
+    return "" if before == now else f"▲{before - now}" if now < before else f"▼{now - before}"
+
+
+def day(sent_at: str | None) -> str | None:
+    """The day of a message in the zone of the settings."""
+    sent = formats.parse(sent_at)
+    return f"{sent.astimezone(settings().zone):%Y-%m-%d}" if sent else None
+
+
+def nothing(view: View) -> None:
+    """Why there is no ranking."""
+    found = view.found
+    if sum(found.other_models.values()):
+        why = f"Its chunks carry vectors of another model than {found.model}: embed them again to search them."
+    elif sum(found.excluded.values()):
+        why = "Every chunk was left out by the filters above."
+    else:
+        why = "No chunk is stored under this key."
+    empty("Nothing to compare in this dialog", why)

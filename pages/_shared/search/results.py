@@ -1,0 +1,65 @@
+"""What a search found in one dialog, under weights that move: one fragment, no question to the database.
+
+The fragment works on the exploration alone, so a slider costs one ranking in numpy and the drawing.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.memory.hits import Exploration
+from pages._shared import formats
+from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot
+from pages._shared.search.view import view_of
+
+
+@st.fragment
+def show(found: Exploration) -> None:
+    """Everything below the form."""
+    figures(found)
+    left, right = st.columns((1, 2))
+    with left:
+        weights = sliders.draw(found)
+    view = view_of(found, weights)
+    if not len(found.candidates):
+        places.nothing(view)
+        return
+    with right:
+        places.chart(view)
+    places.table(view)
+    consequences.show(view)
+    left, right = st.columns(2)
+    with left:
+        whynot.show(view)
+    with right:
+        prompt.show(view)
+    lexical.show(view)
+
+
+def figures(found: Exploration) -> None:
+    """What was compared, what was not, and where the time went."""
+    other, left_out = sum(found.other_models.values()), sum(found.excluded.values())
+    names = ", ".join(f"{n} of {model or 'no model'}" for model, n in found.other_models.items())
+    filters = ", ".join(f"{n} by {name.replace('_', ' ')}" for name, n in found.excluded.items() if n)
+    time = found.latency
+    cells = st.columns(4)
+    cells[0].metric(
+        "Chunks compared",
+        f"{formats.count(found.searchable)} of {formats.count(found.total)}",
+        border=True,
+        height="stretch",
+        help=f"Model {found.model}.",
+    )
+    cells[1].metric(
+        "Other model, not searchable", formats.count(other), border=True, height="stretch", help=names or None
+    )
+    cells[2].metric(
+        "Left out by a filter", formats.count(left_out), border=True, height="stretch", help=filters or None
+    )
+    cells[3].metric(
+        "Embed · database · score (ms)",
+        " · ".join(f"{ms:.1f}" if ms < 10 else f"{ms:.0f}" for ms in (time.embed_ms, time.database_ms, time.score_ms)),
+        border=True,
+        height="stretch",
+        help=f"{time.total_ms:.1f} ms in all; the database as seen from here. Moving a slider asks neither.",
+    )

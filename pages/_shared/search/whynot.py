@@ -1,0 +1,117 @@
+"""Why a chunk is in the prompt, or is not, and what it would need: for any chunk, also one that was never compared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from core.memory.dialogs import StoredChunk
+from core.memory.whynot import Explanation, excluded_by, why_not
+from pages._shared import formats, reads
+from pages._shared.feedback import boundary
+from pages._shared.layout import panel
+from pages._shared.search.view import View
+
+LISTED = 200
+
+
+def show(view: View) -> None:
+    with panel("Why, or why not", "Choose a chunk from the ranking, or paste the id of any chunk."):
+        _panel(view)
+
+
+def _panel(view: View) -> None:
+    candidates = view.found.candidates
+    order = [candidates.ids[int(i)] for i in view.ranking.order[: view.limit + LISTED]]
+    order = [chunk_id for chunk_id in order[view.limit :] + order[: view.limit] if view.row(chunk_id)]
+    chosen = st.selectbox(
+        "Chunk",
+        order,
+        index=None,
+        format_func=lambda chunk_id: _option(view, chunk_id),
+        key=f"why-{view.found.as_of.timestamp()}",
+        placeholder="first the chunks below the line, then those above it",
+    )
+    pasted = (
+        st.text_input("or its id", key="why-id", placeholder="00000000-0000-0000-0000-000000000000").strip().lower()
+    )
+    chunk_id = pasted or chosen
+    if not chunk_id:
+        return
+    if chunk_id in candidates.positions:
+        _explain(view, why_not(candidates, view.weights, view.limit, chunk_id))
+    else:
+        with boundary("This chunk"):
+            _elsewhere(view, chunk_id)
+
+
+def _explain(view: View, found: Explanation) -> None:
+    inside = found.reason == "in"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge("in the prompt" if inside else "not in the prompt", color="green" if inside else "gray")
+        if found.id in view.found.superseded:
+            st.badge("superseded", color="orange", help="A newer chunk of the same source and id says something else.")
+    st.text(sentence(found, view.limit))
+    facts = (
+        ("Place", formats.count(found.rank)),
+        ("Cosine", formats.score(found.cosine)),
+        ("Boost", "–" if found.boost is None else formats.signed(found.boost)),
+        ("Score", formats.score(found.score)),
+    )
+    for cell, (label, value) in zip(st.columns(4), facts, strict=True):
+        cell.metric(label, value)
+    row = view.row(found.id)
+    text = row.text if row else (stored.text if (stored := reads.chunk(found.id)) else "")
+    st.text(text, width="stretch")
+
+
+def sentence(found: Explanation, limit: int) -> str:
+    """The explanation in words, with its numbers."""
+    if found.reason == "in":
+        ahead = "no chunk is outside" if found.margin is None else f"{found.margin:.3f} ahead of the first one outside"
+        return f"It takes place {found.rank} of {limit}: {ahead}."
+    short = "" if found.margin is None else f" and lacks {-found.margin:.3f} to the last one inside"
+    if found.reason == "behind_own_source":
+        return (
+            f"It stands at place {found.rank}{short}. No boost of {found.source} brings it in: "
+            f"{limit} chunks of the same source are ahead of it, and a boost lifts them too."
+        )
+    needed = "" if found.needed_boost is None else f" A {found.source} boost of {found.needed_boost:+.3f} draws level."
+    return f"It stands at place {found.rank}{short}.{needed}"
+
+
+def _elsewhere(view: View, chunk_id: str) -> None:
+    """A chunk that took no part: the row itself says why."""
+    stored = reads.chunk(chunk_id)
+    with st.container(horizontal=True):
+        st.badge("not compared", color="gray")
+    if stored is None:
+        st.text("No chunk has this id.")
+        return
+    st.text(absence(view, stored))
+    st.text(stored.text, width="stretch")
+
+
+def absence(view: View, chunk: StoredChunk) -> str:
+    """Why a stored chunk was not among the candidates of this search."""
+    request, model = view.found.request, view.found.model
+    causes = excluded_by(
+        asdict(chunk),
+        dialog_key=request.dialog_key,
+        model=model,
+        client_id=request.client_id,
+        compose_mode=request.compose_mode,
+    )
+    words = {
+        "dialog_key": f"It belongs to another dialog, {formats.key(chunk.dialog_key)}.",
+        "embedding_model": f"Its vector is of {chunk.embedding_model or 'no named model'}, not {model}.",
+        "client_id": f"The filter keeps rows of RU {request.client_id}; this one is of RU {chunk.client_id}.",
+        "compose_mode": f"Its compose mode is {chunk.compose_mode}, which this search leaves out.",
+    }
+    return " ".join(words[cause] for cause in causes) or "It was written after this search: search again."
+
+
+def _option(view: View, chunk_id: str) -> str:
+    hit = view.hit(view.found.candidates.positions[chunk_id])
+    return f"{hit.rank}. {hit.source} {formats.score(hit.weighted_score)}: {formats.snippet(hit.text, 70)}"

@@ -1,0 +1,75 @@
+"""What one operator has chosen in this browser tab: the shared keys of st.session_state, behind typed access.
+
+Widgets that belong into the address are bound to it under their own short keys. Query text, ids and names are kept here
+instead, and never in the address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.events import LOCAL_OPERATOR, Actor
+
+DIALOG = "desk.dialog"
+EXPLORATION = "desk.exploration"
+QUERY = "desk.query"
+
+
+@dataclass(frozen=True)
+class DialogChoice:
+    """A dialog that somebody opened: its key and its pair."""
+
+    dialog_key: str
+    ru_id: str | None = None
+    tu_id: str | None = None
+
+
+def actor() -> Actor:
+    """Who acts here: without sign-in the one local operator."""
+    return LOCAL_OPERATOR
+
+
+def dialog() -> DialogChoice | None:
+    """The dialog in hand; it survives a change of page."""
+    kept = st.session_state.get(DIALOG)
+    return DialogChoice(*kept) if kept else None
+
+
+def choose_dialog(choice: DialogChoice | None) -> None:
+    if choice is None:
+        st.session_state.pop(DIALOG, None)
+    else:
+        st.session_state[DIALOG] = (choice.dialog_key, choice.ru_id, choice.tu_id)
+
+
+def exploration() -> Any | None:
+    """The latest search of this tab with all its cosines: what the sliders work on, so that they need no database.
+
+    The one object kept here that is no choice: a cache with an expiry would ask the database again under a slider.
+    """
+    return st.session_state.get(EXPLORATION)
+
+
+def keep_exploration(found: Any | None) -> None:
+    st.session_state[EXPLORATION] = found
+
+
+def remembered(key: str, default: Any) -> Any:
+    """What `remember` kept under a key that no widget owns (a widget's value is gone when its page is left)."""
+    return st.session_state.get(f"desk.kept.{key}", default)
+
+
+def remember(key: str, value: Any) -> None:
+    st.session_state[f"desk.kept.{key}"] = value
+
+
+def page_number(key: str) -> int:
+    """The page asked for, from the widget or, before it exists, from the address; 1 for anything else."""
+    given = st.session_state.get(key, st.query_params.get(key, 1))
+    try:
+        return max(1, int(given))
+    except (TypeError, ValueError):
+        return 1

@@ -1,0 +1,27 @@
+"""The boosts in force, and what they apply to."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.memory.sources import SOURCES
+from pages._shared import tables
+from pages._shared.layout import panel
+from pages._shared.resources import core, settings
+from pages._shared.tables import Column
+
+APPLIES = (
+    "These boosts apply to searches through this product: its pages, its API and its command line. "
+    "The existing service passes its own with every search: to follow a change it has to adopt the same numbers."
+)
+
+
+def weights_card() -> None:
+    active = core().search.active_weights()
+    rows = [{"source": source, "boost": float(active.boosts.get(source, 0.0))} for source in SOURCES]
+    columns = (Column("source", "Source"), Column("boost", "Boost (added to cosine)", "signed"))
+    says = "Added to a chunk's cosine by its source; a source without a boost counts 0."
+    with panel(f"Active weights, version {active.version}", says):
+        tables.show(rows, columns, key="weights", zone=settings().time_zone, height="content")
+        tables.downloads(rows, ["source", "boost"], name="weights", key="weights-file")
+        st.caption(APPLIES)

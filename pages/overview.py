@@ -1,0 +1,44 @@
+"""Overview: what the memory holds, whether it works, what changed lately."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages._shared import charts, demo, guard, reads
+from pages._shared.feedback import boundary, empty, stale
+from pages._shared.head import page_head
+from pages._shared.layout import panel
+from pages._shared.overview import changes, figures, first_steps, models, pairs
+
+here = guard.enter("overview")
+head = page_head(here, "What the memory holds, whether it works, and what changed lately.")
+
+with boundary(here.title):
+    read = reads.overview()
+    memory = read.value
+    head.as_of(read.at)
+    stale(read)
+    demo.card(memory.demo)
+    figures(memory)
+    if not memory.chunks:
+        first_steps()
+    else:
+        left, right = st.columns(2)
+        with left:
+            charts.card(
+                "Chunks by source (rows)",
+                "What the memory is made of. Each source has its own boost in a search.",
+                charts.by_source(memory.by_source, "chunks"),
+                key="by-source",
+            )
+        with right:
+            models(memory)
+        if memory.ambiguous_pairs:
+            pairs()
+    says = "The newest events, each with its actor. Only counts, ids and hashes are kept, never texts."
+    with panel("Changes lately", says), boundary("The list of changes"):
+        latest = reads.changes(12)
+        if latest.value.rows:
+            changes(latest.value.rows)
+        else:
+            empty("Nothing has changed yet", "Ingests, removals and migrations appear here as they happen.")

@@ -1,0 +1,45 @@
+"""The effective configuration as the Settings page shows it."""
+
+from __future__ import annotations
+
+from core.config import read_settings
+from pages._shared import configuration
+
+SECRET = "sb_secret_do_not_show"
+
+
+def by_name(env: dict[str, str], file: dict[str, str | None] | None = None) -> dict[str, dict[str, str]]:
+    settings = read_settings({**{k: v for k, v in (file or {}).items() if v}, **env})
+    return {row["name"]: row for row in configuration.rows(settings, env, file or {})}
+
+
+def test_secrets_are_stars_of_one_length() -> None:
+    """Neither a key nor its length can be read from the page."""
+    env = {
+        "SUPABASE_URL": "https://x.supabase.co",
+        "SUPABASE_SERVICE_ROLE_KEY": SECRET,
+        "BESCO_GEMINI_API_KEY": "short",
+        "MEMORY_DESK_API_TOKEN": "t" * 99,
+        "SUPABASE_DB_URL": f"postgresql://u:{SECRET}@h/db",
+    }
+    found = by_name(env)
+    assert SECRET not in str(found) and "t" * 9 not in str(found)
+    masked = ("SUPABASE_SERVICE_ROLE_KEY", "BESCO_GEMINI_API_KEY", "MEMORY_DESK_API_TOKEN", "SUPABASE_DB_URL")
+    assert {found[name]["value"] for name in masked} == {configuration.STARS}
+
+
+def test_where_a_value_came_from() -> None:
+    """The environment wins over .env, and what neither says is a default."""
+    found = by_name({"PORT": "9000"}, {"PORT": "8000", "MEMORY_DESK_TZ": "Europe/Kyiv"})
+    assert (found["PORT"]["value"], found["PORT"]["origin"]) == ("9000", "environment")
+    assert (found["MEMORY_DESK_TZ"]["value"], found["MEMORY_DESK_TZ"]["origin"]) == ("Europe/Kyiv", ".env")
+    assert found["MEMORY_DESK_EMBEDDER"]["origin"] == "default"
+    assert found["MEMORY_DESK_API_TOKEN"]["value"] == "not set"
+
+
+def test_the_key_in_use_is_told_from_one_that_is_only_set() -> None:
+    """Of several keys the page says which one counts."""
+    env = {"SUPABASE_URL": "https://x.supabase.co", "SUPABASE_ANON_KEY": "a", "SUPABASE_SERVICE_ROLE_KEY": "s"}
+    found = by_name(env)
+    assert found["SUPABASE_SERVICE_ROLE_KEY"]["meaning"] == "used"
+    assert found["SUPABASE_ANON_KEY"]["meaning"] == "set, not used"

@@ -39,9 +39,13 @@ def content_hash(value: Any) -> str:
 def _text(value: str) -> str:
     if any("\ud800" <= c <= "\udfff" for c in value):
         # JSON.stringify escapes a lone surrogate; RFC 8785 refuses it.
-        return '"' + "".join(
-            f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else rfc8785.dumps(c).decode()[1:-1] for c in value
-        ) + '"'
+        return (
+            '"'
+            + "".join(
+                f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else rfc8785.dumps(c).decode()[1:-1] for c in value
+            )
+            + '"'
+        )
     return rfc8785.dumps(value).decode()
 
 

@@ -156,7 +156,9 @@ def _hosted(given: Mapping[str, str], problems: list[str]) -> Hosted | None:
     elif urlsplit(given[url_name]).scheme not in ("http", "https") or not urlsplit(given[url_name]).hostname:
         problems.append(f"{url_name} is no http(s) URL")
     if not key_name:
-        problems.append(f"{KEY_NAMES[0]} (or one of {', '.join(KEY_NAMES[1:])}) is missing: a hosted database needs a key")
+        problems.append(
+            f"{KEY_NAMES[0]} (or one of {', '.join(KEY_NAMES[1:])}) is missing: a hosted database needs a key"
+        )
     if url_name and key_name:
         return Hosted(url=given[url_name].rstrip("/"), key=SecretStr(given[key_name]), key_name=key_name)
     return None
@@ -175,7 +177,8 @@ def _contradictions(settings: Settings) -> list[str]:
 
 
 def _config_error(problems: list[str]) -> ConfigError:
+    count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
     return ConfigError(
-        "The configuration has a problem." if len(problems) == 1 else f"The configuration has {len(problems)} problems.",
+        f"The configuration has {count}.",
         hint="\n".join(f"- {p}" for p in problems),
     )

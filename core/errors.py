@@ -1,28 +1,28 @@
 """The errors of Memory Desk, as one tree. Each says what happened, what to do, and whether a retry helps.
 
-    CoreError
-    ├── ConfigError                the environment does not describe a working set-up
-    ├── InputError                 400: somebody sent something unusable; `field` names it
-    │   ├── MissingIdentity        422: no dialog key, or an id of the pair is missing
-    │   └── TooLarge               413
-    ├── AccessError
-    │   ├── Unauthenticated        401
-    │   └── Forbidden              403
-    ├── DatabaseError              502: the database answered, and the answer is a failure
-    │   ├── DatabaseUnavailable    503: no answer, or it is starting or stopping
-    │   ├── StatementTimeout       503: it gave up on one statement
-    │   ├── PermissionDenied       502: row-level security or a grant refused this key
-    │   ├── SchemaMismatch         503: a table, column or function is missing: migrate
-    │   ├── ConflictError          409
-    │   │   └── IncompatibleRows   409: stored hashes differ from ours: writing would double every chunk
-    │   └── NotFound               404
-    └── ProviderError              502: the embedder failed
-        ├── ProviderMissing        no embedder is configured
-        ├── ProviderUnavailable    no connection, a crash, or 5xx
-        ├── ProviderTimeout
-        ├── RateLimited
-        ├── ProviderRefused        the request or the key was refused: a retry gives the same
-        └── BadEmbedding           wrong number of vectors, dimension, or not finite
+CoreError
+├── ConfigError                the environment does not describe a working set-up
+├── InputError                 400: somebody sent something unusable; `field` names it
+│   ├── MissingIdentity        422: no dialog key, or an id of the pair is missing
+│   └── TooLarge               413
+├── AccessError
+│   ├── Unauthenticated        401
+│   └── Forbidden              403
+├── DatabaseError              502: the database answered, and the answer is a failure
+│   ├── DatabaseUnavailable    503: no answer, or it is starting or stopping
+│   ├── StatementTimeout       503: it gave up on one statement
+│   ├── PermissionDenied       502: row-level security or a grant refused this key
+│   ├── SchemaMismatch         503: a table, column or function is missing: migrate
+│   ├── ConflictError          409
+│   │   └── IncompatibleRows   409: stored hashes differ from ours: writing would double every chunk
+│   └── NotFound               404
+└── ProviderError              502: the embedder failed
+    ├── ProviderMissing        no embedder is configured
+    ├── ProviderUnavailable    no connection, a crash, or 5xx
+    ├── ProviderTimeout
+    ├── RateLimited
+    ├── ProviderRefused        the request or the key was refused: a retry gives the same
+    └── BadEmbedding           wrong number of vectors, dimension, or not finite
 """
 
 from __future__ import annotations

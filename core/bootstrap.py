@@ -1,0 +1,152 @@
+"""The only place that builds things and joins siblings: Settings -> Core. Importing it connects to nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from core.clock import Clock, SystemClock
+from core.config import Settings
+from core.db.client import Database
+from core.embedding.provider import Embedder
+from core.events.emitter import Events, open_events
+from core.events.spool import spool_folder
+from core.health.service import HealthService
+from core.local.migrate import read_migrations
+from core.local.server import Endpoint, LocalSupabase
+from core.memory.dialogs import DialogReads
+from core.memory.status import PairStatus, pair_status
+from core.memory.store import ChunkStore
+from core.services.demo import DemoService
+from core.services.embedder import ActiveEmbedder
+from core.services.ingest import IngestService
+from core.services.search import SearchService
+
+MIGRATIONS = Path(__file__).parent.parent / "supabase" / "migrations"
+
+
+@dataclass(frozen=True)
+class Core:
+    """Everything a page, a route or a command needs; one per process, thread-safe, closed once.
+
+    `local` is the embedded Supabase where this process started or joined one, else None. Reads go through `dialogs`,
+    `health` and `events.store`; what changes or searches goes through `ingest`, `search` and `demo`.
+    """
+
+    settings: Settings
+    clock: Clock
+    db: Database
+    local: LocalSupabase | None
+    events: Events
+    embedder: ActiveEmbedder
+    dialogs: DialogReads
+    search: SearchService
+    ingest: IngestService
+    health: HealthService
+    demo: DemoService
+    on_close: ExitStack
+
+    def model(self) -> str | None:
+        """The embedding model whose rows are searchable; None while no embedder can be had."""
+        return self.embedder.model()
+
+    def status(self, ru_id: object, tu_id: object) -> PairStatus:
+        """How fresh the memory of one pair is. Errors: MissingIdentity, DatabaseError."""
+        return pair_status(self.dialogs, ru_id, tu_id)
+
+    def close(self) -> None:
+        """Drain the events, end the embedder, close connections, leave the embedded server. Idempotent."""
+        self.on_close.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def build_core(
+    settings: Settings,
+    *,
+    endpoint: Endpoint | None = None,
+    clock: Clock | None = None,
+    embedder: Embedder | None = None,
+    background: bool = True,
+) -> Core:
+    """Connect to the hosted project, or start or join the embedded one, and build everything on top of it.
+
+    With `endpoint` nothing is started. With `background` demo data that is due is loaded in a thread of its own, so
+    that the first page does not wait for it; a command line leaves that out.
+    Errors: ConfigError, DatabaseUnavailable, SchemaMismatch; then nothing is left running.
+    """
+    with ExitStack() as started:
+        clock = clock or SystemClock()
+        local = None
+        if endpoint is None and settings.embedded:
+            local = LocalSupabase.attach(settings.data_dir, migrations=MIGRATIONS)
+            started.callback(local.close)
+        db = _database(settings, endpoint, local)
+        started.callback(db.close)
+        folder = spool_folder(settings.data_dir, settings.hosted.url if settings.hosted else None)
+        events = open_events(db, folder, clock)
+        started.callback(events.close)
+        demo = DemoService(db, events, clock, enabled=settings.embedded and settings.demo is not False)
+        active = ActiveEmbedder(settings, demo.loaded, embedder)
+        started.callback(active.close)
+        dialogs = DialogReads(db, active.model)
+        core = Core(
+            settings=settings,
+            clock=clock,
+            db=db,
+            local=local,
+            events=events,
+            embedder=active,
+            dialogs=dialogs,
+            search=SearchService(db, active, events, clock),
+            ingest=IngestService(ChunkStore(db), active, events),
+            health=HealthService(
+                db,
+                clock,
+                embedded=settings.embedded,
+                migrations=read_migrations(MIGRATIONS),
+                model=active.model,
+                probe=_probe(active),
+                events=events,
+            ),
+            demo=demo,
+            on_close=started.pop_all(),
+        )
+    if background:
+        core.on_close.callback(demo.stop)
+        threading.Thread(target=demo.load_when_due, name="demo data", daemon=True).start()
+    return core
+
+
+def _database(settings: Settings, endpoint: Endpoint | None, local: LocalSupabase | None) -> Database:
+    def revive() -> str:
+        assert local is not None
+        return local.revive().url
+
+    if endpoint is None and settings.hosted is not None:
+        return Database(settings.hosted.url, settings.hosted.key.get_secret_value(), timeout_s=settings.db_timeout_s)
+    if endpoint is None:
+        assert local is not None
+        endpoint = local.endpoint
+    return Database(
+        endpoint.url,
+        endpoint.service_role_key,
+        timeout_s=settings.db_timeout_s,
+        revive=revive if local is not None else None,
+    )
+
+
+def _probe(active: ActiveEmbedder) -> Callable[[], None]:
+    def probe() -> None:
+        active().embed_query("health")
+
+    return probe

@@ -1,0 +1,101 @@
+"""Arguments, and what every command shares: the actor, readable errors, exit codes 0 done, 1 failed, 2 usage."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.cli import memory, upkeep
+from core.cli.output import UsageError, print_error
+from core.errors import CoreError
+from core.events.actor import Actor, run_as, user
+
+USAGE = 2
+Command = Callable[[argparse.Namespace], int]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Errors of core become one or two lines on stderr (with --json, one object) and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        args = parser().parse_args(argv)
+    except SystemExit as leaving:  # argparse has printed help or what is wrong
+        return 0 if not leaving.code else USAGE
+    command: Command = args.command
+    try:
+        with run_as(cli_actor()):
+            return command(args)
+    except UsageError as wrong:
+        args.parser.print_usage(sys.stderr)
+        print(f"{args.parser.prog}: error: {wrong}", file=sys.stderr)
+        return USAGE
+    except CoreError as error:
+        print_error(error, as_json=args.json)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has left, as `head` does; nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def cli_actor() -> Actor:
+    """The operating system's user: spec/companion.md EV-3."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        name = "unknown"
+    return user(f"cli:{name}", name)
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m core", description="Memory Desk on the command line.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    ingest = _command(
+        commands, "ingest", memory.ingest, "take dialogs from JSON, JSON lines or ZIP files into the memory"
+    )
+    ingest.add_argument("files", nargs="+", metavar="FILE", help="a file, or - for standard input")
+    _pair(ingest)
+
+    search = _command(commands, "search", memory.search, "the chunks of one dialog that fit a query best")
+    search.add_argument("query", metavar="QUERY")
+    _pair(search)
+    search.add_argument("--limit", type=int, default=12, help="1 to 24 results (default 12)")
+    search.add_argument("--fallback", action="store_true", help="search by words where the embedder or database fails")
+
+    status = _command(commands, "status", memory.status, "how much is stored; with --ru and --tu how fresh one pair is")
+    status.add_argument("--ru", help="RU id")
+    status.add_argument("--tu", help="TU id")
+
+    _command(commands, "migrate", upkeep.migrate, "bring the database's schema up to date, or say how")
+
+    demo = _command(commands, "demo", upkeep.demo, "the demo data: its state, or one of the actions below")
+    action = demo.add_mutually_exclusive_group()
+    action.add_argument("--load", action="store_true", help="load it into the embedded database")
+    action.add_argument("--remove", action="store_true", help="remove every demo row, and remember that")
+    action.add_argument("--rebuild", action="store_true", help="make the shipped file anew with the local embedder")
+
+    _command(commands, "health", upkeep.health, "every component's state; exit code 1 unless ok or degraded")
+    return top
+
+
+def _command(commands: Any, name: str, run: Command, what: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+    made.add_argument("--json", action="store_true", help="print JSON for machines")
+    made.set_defaults(command=run, parser=made)
+    return made
+
+
+def _pair(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--dialog", metavar="KEY", help="dialog key")
+    command.add_argument("--ru", help="RU id; with --tu it gives the tips key")
+    command.add_argument("--tu", help="TU id")

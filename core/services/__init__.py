@@ -1,0 +1,1 @@
+"""What the product does, for pages, API and command line alike: search, ingest, uploads, demo data."""

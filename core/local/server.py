@@ -42,7 +42,7 @@ class Endpoint:
 class LocalSupabase:
     """One attachment to the server of a data folder. Thread-safe: what changes anything holds the folder's lock."""
 
-    def __init__(self, data_dir: Path, migrations: Path, major: int | None) -> None:
+    def __init__(self, data_dir: Path, migrations: Path, major: int | None, durable: bool) -> None:
         if os.name != "posix":
             raise ConfigError(
                 "The embedded database runs on Linux and macOS only.",
@@ -51,16 +51,20 @@ class LocalSupabase:
         self.data_dir = data_dir.expanduser().absolute()
         self._migrations = migrations
         self._major = major
+        self._durable = durable
         self._client = Client(secrets.token_hex(8), this_process())
         self.endpoint: Endpoint
 
     @classmethod
-    def attach(cls, data_dir: Path, *, migrations: Path, major: int | None = None) -> LocalSupabase:
+    def attach(
+        cls, data_dir: Path, *, migrations: Path, major: int | None = None, durable: bool = True
+    ) -> LocalSupabase:
         """Join the server of that folder, or start it: Postgres, roles, migrations, gateway.
 
+        `durable=False` does not wait for the disk, for tests: a killed process loses nothing, a power cut may.
         Errors: ConfigError (folder, account, wheel), DatabaseUnavailable (no start), SchemaMismatch (a migration).
         """
-        here = cls(data_dir, migrations, major)
+        here = cls(data_dir, migrations, major, durable)
         here._serve(None)
         atexit.register(here.close)
         _leave_on_sigterm()
@@ -127,7 +131,7 @@ class LocalSupabase:
         from core.local.postgres import PostgresServer
 
         before = (state or State(keys=_renewed(known))).living()
-        server = PostgresServer(self.data_dir / "pg", major=self._major)
+        server = PostgresServer(self.data_dir / "pg", major=self._major, durable=self._durable)
         try:
             return self._complete(before, server)
         except BaseException:

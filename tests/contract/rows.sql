@@ -1,4 +1,4 @@
-truncate people, pets, pairs, keyless, vectors, tickets, parted, "Odd Name", hidden, closed, half_open restart identity cascade;
+truncate later, people, pets, pairs, keyless, vectors, tickets, parted, "Odd Name", hidden, closed, half_open restart identity cascade;
 insert into people values
   (1, 'Ada', 'countess', 36, 9.50, true, '1815-12-10', '2026-01-01 10:00+00', '{math,poetry}',
    '{"city": "London", "langs": ["en", "fr"], "deep": {"x": 1}, "n": 5}', '[1,5)', to_tsvector('english', 'engine notes')),

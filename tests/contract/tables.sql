@@ -28,6 +28,7 @@ create table pets (
 
 create table pairs (a int, b int, value text, primary key (a, b));
 create table many (id int primary key);
+create table later (id int primary key, person_id int references people (id) deferrable initially deferred);
 create table keyless (value text);
 create table vectors (id int primary key, embedding extensions.vector(3));
 create table tickets (id uuid primary key default gen_random_uuid(), title text default 'untitled', made_at timestamptz default now());

@@ -23,16 +23,20 @@ def execute(
 ) -> Outcome:
     """The one row of the statement. `check` runs before the commit; a Failure it raises rolls everything back.
 
+    A read needs no BEGIN: a pipeline is one transaction by itself, and `set_config(.., true)` holds to its end. A write
+    has a COMMIT of its own, as the error of a deferred constraint would come without a code from the end of a pipeline.
     Errors: Failure, from Postgres' own error or from `check`.
     """
     settings_sql, values = _settings(statement, caller)
     cursor = psycopg.RawCursor(connection)
     try:
         with connection.pipeline():
-            if check is not None:
+            if check is not None or not statement.read_only:
                 connection.execute("BEGIN")
             psycopg.RawCursor(connection).execute(settings_sql, values)
             cursor.execute(statement.sql, statement.parameters.values)
+            if check is None and not statement.read_only:
+                connection.execute("COMMIT")
         outcome = _outcome(cursor)
         if check is not None:
             check(outcome)

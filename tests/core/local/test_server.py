@@ -27,7 +27,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from core.local.server import LocalSupabase
-here = LocalSupabase.attach(Path(sys.argv[1]), migrations=Path(sys.argv[2]))
+here = LocalSupabase.attach(Path(sys.argv[1]), migrations=Path(sys.argv[2]), durable=False)
 print(here.endpoint.url, 'psycopg' in sys.modules, flush=True)
 sys.stdin.readline()
 """
@@ -43,7 +43,7 @@ def migrations(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def supabase(data_dir: Path, migrations: Path) -> Iterator[LocalSupabase]:
-    here = LocalSupabase.attach(data_dir, migrations=migrations)
+    here = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     yield here
     here.close()
 
@@ -95,7 +95,7 @@ def test_it_serves_what_the_migrations_made(supabase: LocalSupabase, data_dir: P
 
 def test_the_last_one_to_leave_stops_it(supabase: LocalSupabase, data_dir: Path, migrations: Path) -> None:
     """A second attach in the same process counts as its own; closing twice counts once."""
-    second = LocalSupabase.attach(data_dir, migrations=migrations)
+    second = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert second.endpoint == supabase.endpoint
     second.close()
     second.close()
@@ -110,14 +110,15 @@ def test_the_next_start_has_the_same_keys_port_and_rows(
     """Keys belong to the folder; the port is taken again where it is free."""
     before = supabase.endpoint
     supabase.close()
-    again = LocalSupabase.attach(data_dir, migrations=migrations)
+    again = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert (again.endpoint.url, again.endpoint.anon_key) == (before.url, before.anon_key)
     assert rows(again.endpoint) == [{"id": 1}]
     again.close()
     with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", int(before.url.rpartition(":")[2])))
         taken.listen()
-        third = LocalSupabase.attach(data_dir, migrations=migrations)
+        third = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
         assert third.endpoint.url != before.url and rows(third.endpoint) == [{"id": 1}]
         third.close()
 
@@ -157,7 +158,7 @@ def test_a_handler_that_was_there_stays(supabase: LocalSupabase, data_dir: Path,
     mine = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         before = signal.getsignal(signal.SIGTERM)
-        LocalSupabase.attach(data_dir, migrations=migrations).close()
+        LocalSupabase.attach(data_dir, migrations=migrations, durable=False).close()
         assert signal.getsignal(signal.SIGTERM) is before
     finally:
         signal.signal(signal.SIGTERM, mine)
@@ -166,7 +167,7 @@ def test_a_handler_that_was_there_stays(supabase: LocalSupabase, data_dir: Path,
 def test_new_migrations_reach_a_running_server(supabase: LocalSupabase, data_dir: Path, migrations: Path) -> None:
     """A newer version of the program joins an older one's server and brings what is missing."""
     (migrations / "20260102000000_more.sql").write_text("insert into public.t values (2);")
-    LocalSupabase.attach(data_dir, migrations=migrations).close()
+    LocalSupabase.attach(data_dir, migrations=migrations, durable=False).close()
     assert rows(supabase.endpoint) == [{"id": 1}, {"id": 2}]
 
 
@@ -175,10 +176,10 @@ def test_a_broken_migration_leaves_nothing_running(data_dir: Path, migrations: P
     path = migrations / "20260102000000_more.sql"
     path.write_text("select nonsense;")
     with pytest.raises(SchemaMismatch, match=r"20260102000000_more\.sql"):
-        LocalSupabase.attach(data_dir, migrations=migrations)
+        LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert not runs(data_dir)
     path.write_text("select 1;")
-    here = LocalSupabase.attach(data_dir, migrations=migrations)
+    here = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert rows(here.endpoint) == [{"id": 1}]
     here.close()
 

@@ -1,4 +1,4 @@
-"""Kill the application, the gateway, the database, all of them: the next call or the next start works, no row is lost."""
+"""Kill the application, the gateway, the database, all of them: the next call or start works, no row is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STARTER = """
 import sys, time
 from pathlib import Path
 from core.local.server import LocalSupabase
-here = LocalSupabase.attach(Path(sys.argv[1]), migrations=Path(sys.argv[2]))
+here = LocalSupabase.attach(Path(sys.argv[1]), migrations=Path(sys.argv[2]), durable=False)
 print(here.endpoint.url, flush=True)
 time.sleep(60)
 """
@@ -38,7 +38,7 @@ def migrations(tmp_path: Path) -> Path:
 @pytest.fixture
 def supabase(data_dir: Path, migrations: Path) -> Iterator[LocalSupabase]:
     """A running one, with a committed row."""
-    here = LocalSupabase.attach(data_dir, migrations=migrations)
+    here = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     with psycopg.connect(here.endpoint.dsn, autocommit=True) as connection:
         connection.execute("insert into public.t default values")
     yield here
@@ -128,7 +128,7 @@ def test_a_killed_application_leaves_a_server_that_the_next_one_adopts(data_dir:
     starter.kill()
     starter.communicate()
     orphan = state_of(data_dir)
-    here = LocalSupabase.attach(data_dir, migrations=migrations)
+    here = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert here.endpoint.url == url
     assert (state_of(data_dir).postgres, len(state_of(data_dir).clients)) == (orphan.postgres, 1)
     here.close()
@@ -137,7 +137,7 @@ def test_a_killed_application_leaves_a_server_that_the_next_one_adopts(data_dir:
 
 def test_everything_killed_at_once(data_dir: Path, migrations: Path) -> None:
     """As when the machine loses power: application, gateway, database. The next start has the row."""
-    first = LocalSupabase.attach(data_dir, migrations=migrations)
+    first = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     with psycopg.connect(first.endpoint.dsn, autocommit=True) as connection:
         connection.execute("insert into public.t default values")
     state = state_of(data_dir)
@@ -147,7 +147,7 @@ def test_everything_killed_at_once(data_dir: Path, migrations: Path) -> None:
     try:  # and both pids now belong to somebody else
         reused = Process(other.pid, "of another boot")
         states.write(data_dir, State(state.keys, reused, reused, state.port, state.dsn, state.migrated, ()))
-        here = LocalSupabase.attach(data_dir, migrations=migrations)
+        here = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
         assert rows(here.endpoint) == 1 and other.poll() is None
         here.close()
     finally:
@@ -163,7 +163,7 @@ def test_a_spoilt_server_json_is_replaced(supabase: LocalSupabase, data_dir: Pat
     endpoint = supabase.revive()
     assert rows(endpoint) == 1
     assert state_of(data_dir).postgres == postgres
-    second = LocalSupabase.attach(data_dir, migrations=migrations)
+    second = LocalSupabase.attach(data_dir, migrations=migrations, durable=False)
     assert second.endpoint == endpoint
     second.close()
 

@@ -28,7 +28,7 @@ def test_field(text: str, field: Field) -> None:
     assert scanner.field() == field and scanner.done()
 
 
-@pytest.mark.parametrize("text", ["", " ", ".a", "->a", "(", "é" * 0 + ","])
+@pytest.mark.parametrize("text", ["", " ", ".a", "->a", "(", ","])
 def test_no_name(text: str) -> None:
     """An empty name is refused, and the message says where."""
     with pytest.raises(Failure) as caught:

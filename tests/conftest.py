@@ -102,11 +102,11 @@ def data_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def fresh_supabase(data_dir: Path) -> Iterator[LocalSupabase]:
-    """A server of its own, durable as in production, for tests that kill it. About two seconds."""
+    """A server of its own, for tests that kill it. About two seconds."""
     from core.local.server import LocalSupabase
     from tests.support.database import MIGRATIONS
 
-    supabase = LocalSupabase.attach(data_dir, migrations=MIGRATIONS)
+    supabase = LocalSupabase.attach(data_dir, migrations=MIGRATIONS, durable=False)
     yield supabase
     supabase.close()
 

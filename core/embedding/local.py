@@ -14,7 +14,10 @@ from core.embedding.provider import DIMENSIONS, check_vectors
 from core.errors import BadEmbedding, ProviderError, ProviderMissing, ProviderTimeout
 
 MAX_CHARACTERS = 2_000  # the model has no limit of its own: 200 KB took it 109 s
-BATCH = 16  # under a second on two cores: a search never waits long for an ingest
+# One question to the worker: under a second on two cores, so that a search never waits long for an ingest, and far
+# within the time limit on a machine that is busy with other things.
+BATCH = 16
+BATCH_CHARACTERS = 4_000
 START_TIMEOUT_S = 60.0
 
 
@@ -36,12 +39,11 @@ class LocalEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
         """The lock is taken per batch, so that a search gets its turn during a long ingest."""
-        batches = [texts[at : at + BATCH] for at in range(0, len(texts), BATCH)]
-        parts = [self._ask(batch, query=False) for batch in batches]
+        parts = [self._ask(batch, query=False) for batch in _batches([clean(text) for text in texts])]
         return np.concatenate(parts) if parts else check_vectors([], 0)
 
     def embed_query(self, text: str) -> np.ndarray:
-        row: np.ndarray = self._ask([text], query=True)[0]
+        row: np.ndarray = self._ask([clean(text)], query=True)[0]
         return row
 
     @property
@@ -57,7 +59,6 @@ class LocalEmbedder:
                 self._worker = None
 
     def _ask(self, texts: Sequence[str], *, query: bool) -> np.ndarray:
-        cleaned = [clean(text) for text in texts]
         with self._turn():
             worker, self._worker = self._worker, None  # back only when it answered: after a failure it is dead
             try:
@@ -65,7 +66,7 @@ class LocalEmbedder:
                     worker.stop()
                     worker = None
                 worker = worker or WorkerProcess(START_TIMEOUT_S)
-                narrow = worker.ask(cleaned, query=query, timeout_s=self._timeout_s)
+                narrow = worker.ask(texts, query=query, timeout_s=self._timeout_s)
             except ProviderError:
                 raise
             except BaseException:  # an interrupt between question and answer: the next answer would be the wrong one
@@ -85,6 +86,18 @@ class LocalEmbedder:
             yield
         finally:
             self._busy.release()
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """In order, at most 16 texts and 4,000 characters each; every text fits, as it is cut to 2,000."""
+    batch: list[str] = []
+    for text in texts:
+        if batch and (len(batch) == BATCH or sum(map(len, batch)) + len(text) > BATCH_CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
 
 
 def clean(text: str) -> str:

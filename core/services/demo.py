@@ -50,11 +50,15 @@ class DemoService:
         self._state: DemoState | None = None
 
     def loaded(self) -> bool:
-        """Are demo rows there, or coming? Asks the database once; False, and asked again, while it does not answer."""
-        try:
-            return (self._state or self.state()).state in ("loading", "loaded")
-        except CoreError:
-            return False
+        """Are demo rows there, or coming? Asks the database once; no, and asked again, while it does not answer."""
+        known = self._state
+        if known is None or known.state == "failed":
+            try:
+                known = self._remembered()
+            except CoreError:
+                return False
+            self._state = self._state or known
+        return known.state in ("loading", "loaded")
 
     def state(self) -> DemoState:
         """As of now; the database is asked unless this process is loading. Errors: DatabaseError."""

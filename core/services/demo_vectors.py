@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def read_vectors(path: Path = FILE) -> ShippedVectors:
         with np.load(path) as file:
             rows = {digest.tobytes(): row for row, digest in enumerate(file["digests"])}
             return ShippedVectors(str(file["model"]), rows, file["values"], file["scales"])
-    except (OSError, ValueError, KeyError) as damage:
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as damage:
         raise BadEmbedding(
             "The file of demo vectors cannot be read.", hint=REBUILD, detail=type(damage).__name__
         ) from None

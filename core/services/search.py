@@ -10,7 +10,7 @@ from core.access.roles import require
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder
-from core.errors import DatabaseError, ProviderError
+from core.errors import DatabaseError, InputError, ProviderError
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory import search as conductor
@@ -22,6 +22,7 @@ from core.memory.payload import normalise
 from core.memory.requests import AcrossRequest, SearchRequest
 from core.memory.search import Weights, clamp, passage_of_row
 from core.memory.sources import DEFAULT_WEIGHTS, LIMIT_MAX, WEIGHTS_VERSION
+from core.memory.text import is_blank
 
 Failure = ProviderError | DatabaseError
 COLUMNS = "id,source,source_id,text,note_date,sent_at,direction,client_id"
@@ -43,9 +44,9 @@ class SearchService:
     def search(self, request: SearchRequest) -> SearchResult:
         """The best rows of one dialog; with `allow_fallback` by words where embedder or database fail.
 
-        Errors: ProviderError, DatabaseError, Forbidden.
+        Errors: InputError for an empty query, ProviderError, DatabaseError, Forbidden.
         """
-        require(current_actor() or LOCAL_OPERATOR, "search")
+        _check(request.query)
         weights = self._weights(request)
         try:
             result = conductor.search(self._db, self._embedder(), request, weights)
@@ -59,7 +60,7 @@ class SearchService:
 
     def explore(self, request: SearchRequest) -> Exploration:
         """Everything the Search page needs for one query, in one question to the database. Errors: as `search`."""
-        require(current_actor() or LOCAL_OPERATOR, "search")
+        _check(request.query)
         weights, active = self._weights(request), self.active_weights()
         now = self._clock.now()
         try:
@@ -74,7 +75,7 @@ class SearchService:
 
     def across(self, request: AcrossRequest) -> AcrossResult:
         """The best rows of all dialogs. Errors: as `search`; there is no fallback over all dialogs."""
-        require(current_actor() or LOCAL_OPERATOR, "search")
+        _check(request.query)
         result = conductor.across(self._db, self._embedder(), request, self._weights(request), self._clock.now())
         self._record(request, result.hits, result.latency, result.model, result.weights_version)
         return result
@@ -186,3 +187,9 @@ class SearchService:
 
     def _emit(self, event: str, dialog_key: str | None, **payload: object) -> None:
         self._events.emit(event, {"dialog_key": dialog_key, **payload}, record_id=dialog_key)
+
+
+def _check(query: str) -> None:
+    require(current_actor() or LOCAL_OPERATOR, "search")
+    if is_blank(query):
+        raise InputError("The query is empty.", hint="Write a few words.", field="query")

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from core.memory.notices import Notice
 
 SIZE_LIMIT = 20 * 1024 * 1024  # of one body, as the API's; a ZIP may unpack to ten times that
+TOO_LARGE = f"Not read: one dialog of more than {SIZE_LIMIT // 2**20} MB. Split it."
 REQUEST_FIELDS = ("conversationJson", "profileJson")
 LIFTED = ("dialogKey", "ruId", "tuId", "composeMode", "photoUrl")
 SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -81,9 +82,6 @@ def _is_side_file(path: str) -> bool:
 
 
 def _read(label: str, data: bytes) -> Iterator[UploadedBody | Notice]:
-    if len(data) > SIZE_LIMIT:
-        yield Notice(label, f"Not read: larger than {SIZE_LIMIT // 2**20} MB. Split the file.")
-        return
     try:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:
@@ -93,8 +91,10 @@ def _read(label: str, data: bytes) -> Iterator[UploadedBody | Notice]:
         yield Notice(label, "The file is empty.")
         return
     try:
-        whole = _loads(text)
+        whole = _loads(text) if len(data) <= SIZE_LIMIT else None
     except ValueError:
+        whole = None
+    if whole is None:
         yield from _read_lines(label, text)
         return
     yield from _bodies(label, whole)
@@ -104,12 +104,16 @@ def _read_lines(label: str, text: str) -> Iterator[UploadedBody | Notice]:
     # Not str.splitlines: a JSON string may hold U+2028 or U+0085 unescaped.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if len(lines) == 1:
-        yield Notice(label, "Not read: this is not JSON.")
+        too_large = len(text) > SIZE_LIMIT
+        yield Notice(label, TOO_LARGE if too_large else "Not read: this is not JSON.")
         return
     read: list[UploadedBody | Notice] = []
     broken = 0
     for number, line in lines:
         where = f"{label}, line {number}"
+        if len(line) > SIZE_LIMIT:
+            read.append(Notice(where, TOO_LARGE))
+            continue
         try:
             read.extend(_bodies(where, _loads(line.lstrip("\ufeff"))))
         except ValueError:

@@ -28,5 +28,8 @@ begin
         end if;
         create extension if not exists vector with schema extensions;
     end if;
+    if (select string_to_array(extversion, '.')::integer[] < array[0, 8] from pg_extension where extname = 'vector') then
+        raise exception 'pgvector is older than 0.8' using hint = 'alter extension vector update';
+    end if;
 end
 $$;

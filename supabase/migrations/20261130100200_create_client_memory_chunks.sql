@@ -73,7 +73,8 @@ declare
 begin
     for bare in
         select a.attname from pg_attribute a
-        where a.attrelid = 'client_memory_chunks'::regclass and a.attname in ('created_at', 'updated_at') and not a.atthasdef
+        where a.attrelid = 'client_memory_chunks'::regclass and a.attname in ('created_at', 'updated_at')
+          and not a.atthasdef
     loop
         execute format('alter table client_memory_chunks alter column %I set default now()', bare);
     end loop;

@@ -37,7 +37,8 @@ begin
         alter table tips_daily_entity_snapshots enable row level security;
         revoke all on tips_daily_entity_snapshots from public, anon, authenticated;
         grant all on tips_daily_entity_snapshots to service_role;
-        comment on table tips_daily_entity_snapshots is 'What upstream delivered each day; kept 14 days, never searched.';
+        comment on table tips_daily_entity_snapshots is
+            'What upstream delivered each day; kept 14 days, never searched.';
     end if;
 
     if to_regclass('public.token_usage_log') is null then
@@ -62,7 +63,8 @@ begin
         alter table token_usage_log enable row level security;
         revoke all on token_usage_log from public, anon, authenticated;
         grant all on token_usage_log to service_role;
-        comment on table token_usage_log is 'Every LLM call. No check on provider, model or phase: a refused row is lost.';
+        comment on table token_usage_log is
+            'Every LLM call. No check on provider, model or phase: a refused row is lost.';
     end if;
 end
 $$;

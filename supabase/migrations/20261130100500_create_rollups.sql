@@ -22,10 +22,12 @@ create table if not exists desk_dialogs (
     tu_at timestamptz,
     favorite_at timestamptz
 ) with (vacuum_truncate = off); -- truncation takes an exclusive lock, which a writer would meet
-comment on table desk_dialogs is 'Rollup of client_memory_chunks per dialog; kept by triggers, see desk_rebuild_rollups.';
+comment on table desk_dialogs is
+    'Rollup of client_memory_chunks per dialog; kept by triggers, see desk_rebuild_rollups.';
 comment on column desk_dialogs.last_at is 'Later of the last sent_at and the last note_date (midnight UTC).';
 comment on column desk_dialogs.updated_at is 'Latest updated_at of its chunks.';
-comment on column desk_dialogs.ru_at is 'created_at of the row that ru_id was taken from: the newest one that has an id.';
+comment on column desk_dialogs.ru_at is
+    'created_at of the row that ru_id was taken from: the newest one that has an id.';
 create index if not exists desk_dialogs_last_at_idx on desk_dialogs (last_at desc nulls last, dialog_key);
 create index if not exists desk_dialogs_pair_idx on desk_dialogs (ru_id, tu_id);
 
@@ -41,7 +43,8 @@ create table if not exists desk_dialog_sources (
     last_ingest_at timestamptz,
     primary key (dialog_key, source)
 ) with (vacuum_truncate = off);
-comment on table desk_dialog_sources is 'Rollup of client_memory_chunks per dialog and source, and when an ingest last saw it.';
+comment on table desk_dialog_sources is
+    'Rollup of client_memory_chunks per dialog and source, and when an ingest last saw it.';
 
 create sequence if not exists desk_rollup_faults;
 comment on sequence desk_rollup_faults is 'Transaction of the last fault that could not even be written to desk_meta.';
@@ -83,7 +86,8 @@ begin
     end if;
 end
 $$;
-comment on function desk_raw_groups(text[]) is 'Chunk counts and dates straight from the rows, by dialog, source and ids.';
+comment on function desk_raw_groups(text[]) is
+    'Chunk counts and dates straight from the rows, by dialog, source and ids.';
 
 -- What the rollup must say, computed from the rows: the one definition that recompute, rebuild and check share.
 create or replace function desk_raw_rollups(p_keys text[] default null)
@@ -92,7 +96,7 @@ returns table (dialog_key text, source text, chunks integer, first_note_date dat
 language plpgsql stable set search_path = public, extensions as $$
 #variable_conflict use_column
 begin
-    -- Lines with a source are rows of desk_dialog_sources; the line of a dialog without one carries its row of desk_dialogs.
+    -- Lines with a source are rows of desk_dialog_sources; a line without one carries the dialog's row of desk_dialogs.
     return query
     with g as materialized (select * from desk_raw_groups(p_keys)),
     s as materialized (
@@ -183,7 +187,8 @@ begin
     where d.* is distinct from excluded.*;
 end
 $$;
-comment on function desk_recompute_rollups(text[]) is 'Writes the rollup of these dialogs (null: of all) from their rows.';
+comment on function desk_recompute_rollups(text[]) is
+    'Writes the rollup of these dialogs (null: of all) from their rows.';
 
 create or replace function desk_note_rollup_fault(p_sqlstate text) returns void
 language plpgsql security definer set search_path = public, extensions, pg_temp set lock_timeout = '100ms' as $$
@@ -325,7 +330,8 @@ exception when others then
     return null;
 end
 $$;
-comment on function desk_rollup_after_update() is 'Trigger: follows changed chunks in the rollup; never fails the write.';
+comment on function desk_rollup_after_update() is
+    'Trigger: follows changed chunks in the rollup; never fails the write.';
 
 create or replace function desk_rollup_after_delete() returns trigger
 language plpgsql security definer set search_path = public, extensions, pg_temp set lock_timeout = '100ms' as $$
@@ -350,7 +356,8 @@ exception when others then
     return null;
 end
 $$;
-comment on function desk_rollup_after_delete() is 'Trigger: takes deleted chunks out of the rollup; never fails the write.';
+comment on function desk_rollup_after_delete() is
+    'Trigger: takes deleted chunks out of the rollup; never fails the write.';
 
 create or replace function desk_rollup_after_truncate() returns trigger
 language plpgsql security definer set search_path = public, extensions, pg_temp set lock_timeout = '100ms' as $$
@@ -367,7 +374,8 @@ exception when others then
     return null;
 end
 $$;
-comment on function desk_rollup_after_truncate() is 'Trigger: empties the rollup with the table; never fails the write.';
+comment on function desk_rollup_after_truncate() is
+    'Trigger: empties the rollup with the table; never fails the write.';
 
 create or replace trigger desk_rollup_insert after insert on client_memory_chunks
     referencing new table as new_rows for each statement execute function desk_rollup_after_insert();
@@ -384,7 +392,8 @@ language sql stable set search_path = public, extensions as $$
     select exists (select from desk_meta where key >= 'rollup_fault:' and key < 'rollup_fault;')
         or (select is_called from desk_rollup_faults)
 $$;
-comment on function desk_rollups_stale() is 'Whether a write may be missing in the rollup until desk_rebuild_rollups has run.';
+comment on function desk_rollups_stale() is
+    'Whether a write may be missing in the rollup until desk_rebuild_rollups has run.';
 
 create or replace function desk_rebuild_rollups() returns json
 language plpgsql security definer set search_path = public, extensions, pg_temp
@@ -394,9 +403,10 @@ begin
     -- that come while we hold the lock leave a new fault, and `stale` says so.
     delete from desk_meta where key >= 'rollup_fault:' and key < 'rollup_fault;';
     lock table desk_dialogs, desk_dialog_sources in share row exclusive mode;
-    if (select is_called and (last_value < pg_snapshot_xmin(s)::text::bigint or last_value > pg_snapshot_xmax(s)::text::bigint + 1000000)
-        from desk_rollup_faults, pg_current_snapshot() s) then
-        perform setval('desk_rollup_faults', 1, false); -- that transaction has ended, or belongs to a restored cluster
+    if (select f.is_called and (f.last_value < pg_snapshot_xmin(s)::text::bigint
+                                or f.last_value > pg_snapshot_xmax(s)::text::bigint + 1000000)
+        from desk_rollup_faults f, pg_current_snapshot() s) then
+        perform setval('desk_rollup_faults', 1, false); -- that transaction has ended, or was one of a restored cluster
     end if;
     perform desk_recompute_rollups(null);
     return json_build_object('dialogs', (select count(*) from desk_dialogs),

@@ -21,7 +21,8 @@ language sql stable set search_path = public, extensions rows 10 as $$
             and n.updated_at > c.updated_at and n.created_at is distinct from c.created_at and n.text <> c.text
             and not (n.source = 'photo' and starts_with(n.text, 'Main profile photo is available:')))
 $$;
-comment on function desk_superseded(uuid[]) is 'Which of these chunks have been replaced by a newer text of the same source_id.';
+comment on function desk_superseded(uuid[]) is
+    'Which of these chunks have been replaced by a newer text of the same source_id.';
 
 create or replace function desk_search(
     p_dialog_key text, p_query text, p_model text, p_limit integer default 12, p_weights jsonb default '{}',
@@ -64,7 +65,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_search is 'The best chunks of one dialog among the rows of one embedding model, with cosine and boost.';
+comment on function desk_search is
+    'The best chunks of one dialog among the rows of one embedding model, with cosine and boost.';
 
 create or replace function desk_candidates(
     p_dialog_key text, p_query text, p_model text, p_client_id text default null, p_compose_mode text default null,
@@ -118,7 +120,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_candidates is 'Every searchable chunk of one dialog with its cosine, and the texts of the best of each source.';
+comment on function desk_candidates is
+    'Every searchable chunk of one dialog with its cosine, and the texts of the best of each source.';
 
 create or replace function desk_chunks_by_id(p_ids uuid[]) returns json
 language sql stable set search_path = public, extensions as $$
@@ -203,7 +206,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_match_across is 'The best chunks of all dialogs: exact among few rows, by the vector index among many.';
+comment on function desk_match_across is
+    'The best chunks of all dialogs: exact among few rows, by the vector index among many.';
 
 revoke execute on function desk_superseded, desk_search, desk_candidates, desk_chunks_by_id, desk_match_across
     from public, anon, authenticated;

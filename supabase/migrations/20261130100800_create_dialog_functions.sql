@@ -9,7 +9,8 @@ language sql immutable set search_path = public, extensions as $$
         when encode(sha256(convert_to('dialog:' || p_tu_id || ':' || p_ru_id, 'UTF8')), 'hex') then 'generic'
         else 'custom' end
 $$;
-comment on function desk_key_order(text, text, text) is 'Which order of the pair a dialog key was made from: tips, generic or custom.';
+comment on function desk_key_order(text, text, text) is
+    'Which order of the pair a dialog key was made from: tips, generic or custom.';
 
 -- Lower case, and the three apostrophes of Ukrainian words as one.
 create or replace function desk_fold(p_text text) returns text
@@ -93,7 +94,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_text_search is 'Dialogs whose chunks hold this text, letter for letter but for case and kind of apostrophe.';
+comment on function desk_text_search is
+    'Dialogs whose chunks hold this text, letter for letter but for case and kind of apostrophe.';
 
 create or replace function desk_dialog_status(p_dialog_keys text[]) returns json
 language plpgsql stable set search_path = public, extensions as $$
@@ -101,12 +103,14 @@ declare
     result json;
 begin
     with s as materialized (
-        select s.dialog_key, s.source, s.chunks, s.last_note_date, s.last_sent_at, s.last_updated_at, s.last_ingest_at
+        select s.dialog_key, s.source, s.chunks, s.last_note_date, s.last_sent_at, s.last_ingest_at,
+               greatest(s.last_updated_at, s.last_ingest_at) as fresh_at
         from desk_dialog_sources s
         where s.dialog_key = any (p_dialog_keys) and not (select desk_rollups_stale())
         union all
         -- The rollup is not to be trusted just now, and a few dialogs are soon counted.
-        select r.dialog_key, r.source, r.chunks, r.last_note_date, r.last_sent_at, r.last_updated_at, i.last_ingest_at
+        select r.dialog_key, r.source, r.chunks, r.last_note_date, r.last_sent_at, i.last_ingest_at,
+               greatest(r.last_updated_at, i.last_ingest_at)
         from desk_raw_rollups(case when desk_rollups_stale() then p_dialog_keys else '{}' end) r
         left join desk_dialog_sources i on i.dialog_key = r.dialog_key and i.source = r.source
         where r.source is not null
@@ -116,9 +120,9 @@ begin
                    'lastNoteAt', max(s.last_note_date) filter (where s.source = 'note'),
                    'lastMessageAt', max(s.last_sent_at) filter (where s.source = 'conversation'),
                    'profileUpdatedAt',
-                       max(greatest(s.last_updated_at, s.last_ingest_at)) filter (where s.source = 'profile' and s.chunks > 0),
+                       max(s.fresh_at) filter (where s.source = 'profile' and s.chunks > 0),
                    'photoUpdatedAt',
-                       max(greatest(s.last_updated_at, s.last_ingest_at)) filter (where s.source = 'photo' and s.chunks > 0),
+                       max(s.fresh_at) filter (where s.source = 'photo' and s.chunks > 0),
                    'counts', json_build_object(
                        'note', coalesce(sum(s.chunks) filter (where s.source = 'note'), 0),
                        'profile', coalesce(sum(s.chunks) filter (where s.source = 'profile'), 0),
@@ -134,7 +138,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_dialog_status(text[]) is 'Counts and last dates of these dialogs by source; a key without rows has zeros.';
+comment on function desk_dialog_status(text[]) is
+    'Counts and last dates of these dialogs by source; a key without rows has zeros.';
 
 create or replace function desk_dialog_chunks(
     p_dialog_key text, p_source text default null, p_flag text default null, p_text text default null,
@@ -149,15 +154,18 @@ begin
     -- decomposed letter are the same. cut: a message as long as the limit allows. The flags of a row look at the whole
     -- dialog, whatever is filtered.
     with d as materialized (
-        select c.id, c.source, c.source_id, coalesce(c.sent_at, c.note_date::timestamp at time zone 'UTC', c.updated_at) as at,
+        select c.id, c.source, c.source_id,
+               coalesce(c.sent_at, c.note_date::timestamp at time zone 'UTC', c.updated_at) as at,
                c.source = 'photo' and starts_with(c.text, 'Main profile photo is available:') as bare_photo,
                c.source = 'conversation' and char_length(c.text) >= 420 as cut,
                p_model is not null and c.embedding_model is distinct from p_model as other_model,
                wanted is null or position(wanted in lower(translate(c.text, U&'\2019\02BC', ''''''))) > 0 as matches,
                -- most texts are in that form already, and finding out costs a tenth of making it
                hashtextextended(case
-                   when c.text !~ '^ | $|  |[\t-\r\u00a0\u2000-\u200b\u202f\u3000\ufeff]' and c.text is nfc normalized then c.text
-                   else btrim(regexp_replace(normalize(c.text, nfc), '[\s\u00a0\u2000-\u200b\u202f\u3000\ufeff]+', ' ', 'g'))
+                   when c.text !~ '^ | $|  |[\t-\r\u00a0\u2000-\u200b\u202f\u3000\ufeff]'
+                        and c.text is nfc normalized then c.text
+                   else btrim(regexp_replace(normalize(c.text, nfc),
+                                             '[\s\u00a0\u2000-\u200b\u202f\u3000\ufeff]+', ' ', 'g'))
                    end, 0) as same
         from client_memory_chunks c
         where c.dialog_key = p_dialog_key
@@ -197,7 +205,8 @@ begin
     return result;
 end
 $$;
-comment on function desk_dialog_chunks is 'One page of the chunks of a dialog, newest first, each with its quality flags.';
+comment on function desk_dialog_chunks is
+    'One page of the chunks of a dialog, newest first, each with its quality flags.';
 
 create or replace function desk_dialog_timeline(p_dialog_key text, p_tz text default 'UTC') returns json
 language sql stable set search_path = public, extensions as $$
@@ -234,7 +243,8 @@ language sql stable set search_path = public, extensions as $$
     select json_build_object('rows', (select coalesce(json_agg(shown), '[]') from shown),
                              'total', (select count(*) from pairs))
 $$;
-comment on function desk_ambiguous_pairs(integer, integer) is 'Pairs of RU and TU with data under more than one dialog key.';
+comment on function desk_ambiguous_pairs(integer, integer) is
+    'Pairs of RU and TU with data under more than one dialog key.';
 
 create or replace function desk_overview() returns json
 language sql stable set search_path = public, extensions as $$

@@ -83,7 +83,8 @@ begin
     return json_build_object('added', added, 'reembedded', reembedded, 'revived', revived);
 end
 $$;
-comment on function desk_write_chunks is 'Writes the chunks of one ingest in one transaction and stamps what the ingest saw.';
+comment on function desk_write_chunks is
+    'Writes the chunks of one ingest in one transaction and stamps what the ingest saw.';
 
 revoke execute on function desk_missing_hashes, desk_write_chunks from public, anon, authenticated;
 grant execute on function desk_missing_hashes, desk_write_chunks to service_role;

@@ -57,7 +57,8 @@ language sql stable set search_path = public, extensions as $$
         'actor_kind', e.actor_kind, 'mission_id', e.mission_id, 'iteration_id', e.iteration_id,
         'caused_by', e.caused_by)::text, 'UTF8')), 'hex')
 $$;
-comment on function companion_event_hash(companion_events) is 'SHA-256 over the previous hash and the canonical text of the row.';
+comment on function companion_event_hash(companion_events) is
+    'SHA-256 over the previous hash and the canonical text of the row.';
 
 create or replace function companion_append_events(p_events jsonb) returns json
 language plpgsql security definer set search_path = public, extensions, pg_temp as $$
@@ -116,7 +117,8 @@ begin
     return json_build_object('inserted', inserted);
 end
 $$;
-comment on function companion_append_events(jsonb) is 'Appends events in the order given; one that is there already is left out.';
+comment on function companion_append_events(jsonb) is
+    'Appends events in the order given; one that is there already is left out.';
 
 create or replace function companion_query_events(
     p_app_id text default null, p_type text default null, p_since timestamptz default null,
@@ -149,7 +151,8 @@ begin
     return result;
 end
 $$;
-comment on function companion_query_events is 'Events, newest first; at most 1,000 at a time, next_before_seq leads on.';
+comment on function companion_query_events is
+    'Events, newest first; at most 1,000 at a time, next_before_seq leads on.';
 
 create or replace function companion_count_events(p_since timestamptz default null, p_until timestamptz default null)
 returns json
@@ -175,12 +178,13 @@ language sql stable security definer set search_path = public, extensions, pg_te
     ), judged as (
         select l.from_seq, l.is_event,
                case when not l.intact then 'edited'
-                    when l.before_seq is null and p_from_seq is null and l.from_seq <> 1 then 'missing'
+                    when l.before_seq is null and l.from_seq <> 1 then 'missing'
                     when l.before_seq is null and l.from_seq = 1 and l.prev_hash <> repeat('0', 64) then 'reordered'
                     when l.from_seq <> l.before_seq + 1 then 'missing'
                     when l.prev_hash <> l.before_hash then 'reordered' end as reason,
-               case when l.from_seq <> coalesce(l.before_seq, 0) + 1 and l.intact
-                    then coalesce(l.before_seq, 0) + 1 else l.from_seq end as bad_seq
+               case when not l.intact then l.from_seq
+                    when l.before_seq is null then least(l.from_seq, greatest(coalesce(p_from_seq, 2) - 1, 1))
+                    else least(l.from_seq, l.before_seq + 1) end as bad_seq
         from linked l
     ), tail as (
         select m.seq, m.hash, p.to_seq, p.last_hash
@@ -189,7 +193,7 @@ language sql stable security definer set search_path = public, extensions, pg_te
     ), faults as (
         select bad_seq, reason from judged where reason is not null and (p_from_seq is null or from_seq >= p_from_seq)
         union all
-        select coalesce(to_seq, 0) + 1, 'missing' from tail where seq is distinct from to_seq and coalesce(seq, 0) > coalesce(to_seq, 0)
+        select coalesce(to_seq, 0) + 1, 'missing' from tail where coalesce(seq, 0) > coalesce(to_seq, 0)
         union all
         select to_seq, 'reordered' from tail where coalesce(seq, 0) < to_seq or (seq = to_seq and hash <> last_hash)
     ), first_fault as (
@@ -201,7 +205,8 @@ language sql stable security definer set search_path = public, extensions, pg_te
         'first_bad_seq', (select bad_seq from first_fault),
         'reason', (select reason from first_fault))
 $$;
-comment on function companion_verify_chain(bigint) is 'Recomputes the chain; first_bad_seq and reason (edited, missing, reordered).';
+comment on function companion_verify_chain(bigint) is
+    'Recomputes the chain; first_bad_seq and reason (edited, missing, reordered).';
 
 create or replace function companion_prune_events(
     p_observation_days integer default 90, p_observation_max integer default 50000, p_audit_days integer default 400

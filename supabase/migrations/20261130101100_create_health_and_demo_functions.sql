@@ -11,7 +11,8 @@ begin
         return '[]';
     end if;
     execute $q$
-        select coalesce(json_agg(json_build_object('version', m.version, 'name', to_jsonb(m) ->> 'name') order by m.version), '[]')
+        select coalesce(json_agg(json_build_object('version', m.version, 'name', to_jsonb(m) ->> 'name')
+                                 order by m.version), '[]')
         from supabase_migrations.schema_migrations m
     $q$ into result;
     return result;
@@ -77,7 +78,8 @@ language sql stable set search_path = public, extensions as $$
         'unprotected', (select coalesce(json_agg(name order by name), '[]') from tables
                         where anon_can_read or anon_can_write))
 $$;
-comment on function desk_health_facts() is 'Versions, tables with their protection, functions and indexes, as they are now.';
+comment on function desk_health_facts() is
+    'Versions, tables with their protection, functions and indexes, as they are now.';
 
 create or replace function desk_remove_demo(p_event jsonb) returns json
 language plpgsql set search_path = public, extensions set statement_timeout = '60s' as $$
@@ -86,7 +88,8 @@ declare
 begin
     delete from client_memory_chunks where metadata ->> 'demo' = 'true';
     get diagnostics deleted = row_count;
-    insert into desk_meta (key, value) values ('demo', jsonb_build_object('state', 'removed', 'at', now(), 'deleted', deleted))
+    insert into desk_meta (key, value)
+    values ('demo', jsonb_build_object('state', 'removed', 'at', now(), 'deleted', deleted))
     on conflict (key) do update set value = excluded.value;
     -- The event knows the figure only now; in the same transaction, so that neither is without the other.
     perform companion_append_events(jsonb_build_array(jsonb_set(

@@ -8,7 +8,7 @@ import pytest
 
 from core.db.client import Database
 from core.embedding.lexical import lexical_vector
-from core.errors import DatabaseUnavailable, ProviderMissing, ProviderUnavailable
+from core.errors import DatabaseUnavailable, InputError, ProviderMissing, ProviderUnavailable
 from core.memory.requests import AcrossRequest, SearchRequest, parse_search
 from core.services.search import SearchService
 from tests.support.dialogs import BrokenEmbedder, body, message
@@ -56,6 +56,15 @@ def test_explicit_weights_replace_the_active_ones(core: Core) -> None:
     assert core.search.search(SearchRequest("k1", "trust")).weights_version == 1
     only = core.search.search(SearchRequest("k1", "trust", weights={"profile": 2.0}, limit=5))
     assert {hit.source for hit in only.hits} == {"profile"}
+
+
+@pytest.mark.parametrize("query", ["", "  ", "\u200b"])
+def test_an_empty_query_is_refused(core: Core, query: str) -> None:
+    """Before anything is embedded or asked."""
+    for ask in (core.search.search, core.search.explore):
+        with pytest.raises(InputError) as refused:
+            ask(SearchRequest("k1", query))
+        assert refused.value.field == "query"
 
 
 def test_a_failing_embedder_is_an_error_unless_fallback_is_allowed(core: Core, without_embedder: SearchService) -> None:

@@ -94,6 +94,15 @@ def test_an_upstream_payload_becomes_the_conversation_of_a_body() -> None:
     assert bodies("m.json", json.dumps(messages).encode()) == [{"conversationJson": messages}]
 
 
+def test_a_large_file_of_lines_is_read_and_one_large_dialog_is_not() -> None:
+    """The limit is that of one dialog, not of the file; what is over it is named."""
+    line = json.dumps({"dialogKey": "k", "conversationJson": {"messages": [], "pad": "x" * 8_000_000}}).encode()
+    assert len(read_upload("big.jsonl", b"\n".join([line] * 3)).bodies) == 3
+    alone = read_upload("one.json", line[:-3] + b"x" * 14_000_000 + b'"}}')
+    assert not alone.bodies
+    assert "more than 20 MB" in alone.problems[0].message
+
+
 def test_a_zip_that_unpacks_to_too_much_is_not_unpacked() -> None:
     """A small archive of a huge file is refused by the size it declares."""
     packed = io.BytesIO()

@@ -1,0 +1,254 @@
+"""Snapshots, for pages, API and command line: capture, compare, verify, pin, clean up; each change with its event."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from core.access.roles import require
+from core.clock import Clock
+from core.db.client import Database
+from core.errors import CoreError, InputError, NotFound
+from core.events.actor import LOCAL_OPERATOR, current_actor
+from core.events.emitter import Events
+from core.memory.notices import Notice
+from core.memory.payload import Normalised, normalise
+from core.services.capture import DaySnapshots, read_snapshots, snapshots_of_ingest
+from core.snapshots.diff import DaysDiff, DialogDiff
+from core.snapshots.reads import SnapshotReads
+from core.snapshots.retention import CleanupResult, Expiry, Progress, run_cleanup
+from core.snapshots.schedule import DailyCleanup, Schedule
+from core.snapshots.store import Captured, SnapshotStore
+from core.snapshots.verify import Verification, verify
+
+log = logging.getLogger(__name__)
+
+PIN_DAYS = 90
+REASON_LIMIT = 500
+
+
+@dataclass(frozen=True)
+class CaptureResult:
+    """What became of the snapshots of one request; rows of upstream are kept as they are and counted."""
+
+    dialog_key: str
+    sync_date: str
+    captured: Captured
+    notices: tuple[Notice, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer of POST /snapshots."""
+        return {
+            "dialogKey": self.dialog_key,
+            "syncDate": self.sync_date,
+            "written": self.captured.written,
+            "unchanged": self.captured.unchanged,
+            "warnings": [{"field": n.field, "message": n.message} for n in self.notices],
+        }
+
+
+class SnapshotService:
+    """One per process, thread-safe. Plain reads go through `reads`; the daily run through `daily.run_if_due`."""
+
+    def __init__(self, db: Database, events: Events, clock: Clock, *, embedded: bool) -> None:
+        self._db = db
+        self._store = SnapshotStore(db)
+        self._events = events
+        self._clock = clock
+        self.reads = SnapshotReads(db, clock)
+        self.daily = DailyCleanup(self._store, self._clean, clock, embedded=embedded)
+
+    def capture(self, body: Mapping[str, Any]) -> CaptureResult:
+        """Write what a request says about one dialog and day. Errors: InputError, MissingIdentity, DatabaseError."""
+        _allow("snapshots_capture")
+        return self._capture(read_snapshots(body, self._clock.now().date()))
+
+    def capture_ingest(self, body: Mapping[str, Any], normalised: Normalised | None = None) -> CaptureResult | Notice:
+        """Beside an ingest of the same body: a Notice instead of an error, since it must never fail the ingest."""
+        try:
+            _allow("snapshots_capture")
+            return self._capture(snapshots_of_ingest(body, normalised or normalise(body), self._clock.now().date()))
+        except CoreError as error:
+            return Notice("snapshots", f"No snapshot was written. {error.what}")
+        except Exception as bug:
+            log.error("a snapshot was not written: %s", type(bug).__name__)
+            return Notice("snapshots", "No snapshot was written: an error of the dashboard, the log has its kind.")
+
+    def diff(self, dialog_key: str, day_from: date, day_to: date, *, limit: int = 500) -> DialogDiff:
+        """One dialog between two days; the comparison is noted. Errors: DatabaseError."""
+        _allow("snapshots")
+        found = self.reads.diff(dialog_key, day_from, day_to, limit=limit)
+        self._compared(found, dialog_key)
+        return found
+
+    def diff_days(self, day_from: date, day_to: date, *, limit: int = 25, offset: int = 0) -> DaysDiff:
+        """All dialogs between two days; the comparison is noted. Errors: DatabaseError."""
+        _allow("snapshots")
+        found = self.reads.diff_days(day_from, day_to, limit=limit, offset=offset)
+        if offset == 0:
+            self._compared(found, None, day_from, day_to)
+        return found
+
+    def verify(
+        self,
+        *,
+        day: date | None = None,
+        dialog_key: str | None = None,
+        progress: Callable[[int], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Verification:
+        """Recompute the hashes of a day, a dialog, or of all snapshots. Errors: DatabaseError."""
+        _allow("snapshots")
+        return verify(self._db, day=day, dialog_key=dialog_key, progress=progress, check=check)
+
+    def pin(self, snapshot_id: str, reason: str, until: datetime) -> None:
+        """Keep a snapshot until then, 90 days away at most. Errors: InputError naming reason or until, NotFound."""
+        _allow("snapshots_pin")
+        why = " ".join(reason.split())
+        now = self._clock.now()
+        if not why or len(why) > REASON_LIMIT:
+            raise InputError(f"A reason of 1 to {REASON_LIMIT} characters is needed.", field="reason")
+        if not now < until <= now + timedelta(days=PIN_DAYS):
+            raise InputError(f"The end of a pin lies within the next {PIN_DAYS} days.", field="until")
+        event = self._events.prepare("SnapshotPinned", self._facts(snapshot_id, until), record_id=snapshot_id)
+        if not self._store.pin(snapshot_id, why, until, event):
+            raise _gone()
+        self._events.announce(event)
+
+    def unpin(self, snapshot_id: str) -> None:
+        """Let go of it again. Errors: NotFound where it is not pinned."""
+        _allow("snapshots_pin")
+        event = self._events.prepare("SnapshotUnpinned", self._facts(snapshot_id, None), record_id=snapshot_id)
+        if not self._store.unpin(snapshot_id, event):
+            raise NotFound("This snapshot is not pinned.", hint="Reload the page.")
+        self._events.announce(event)
+
+    def preview(self) -> Expiry:
+        """What a clean-up would delete now; the look is noted. Errors: DatabaseError."""
+        _allow("snapshots")
+        found = self.reads.expiry()
+        self._events.emit(
+            "CleanupPreviewed",
+            {
+                "cutoff": found.cutoff,
+                "expired": found.expired,
+                "by_type": dict(found.by_type),
+                "oldest": found.oldest,
+                "pinned": found.pinned_expired,
+                "without_expiry": found.without_expiry,
+            },
+        )
+        return found
+
+    def cleanup(
+        self,
+        *,
+        limit: int | None = None,
+        progress: Progress | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> CleanupResult:
+        """Delete expired snapshots in batches; `check` stops by raising. Errors: InputError (limit), DatabaseError."""
+        _allow("snapshots_cleanup")
+        if limit is not None and limit < 0:
+            raise InputError("limit is negative.", hint="Leave it out to delete all that is expired.", field="limit")
+        return self._clean(limit, progress, check)
+
+    def confirm_schedule(self, confirmed: bool, seen: Expiry) -> Schedule:
+        """Say yes or no to the daily clean-up, after a look at a preview. Errors: DatabaseError."""
+        _allow("snapshots_cleanup")
+        event = self._events.prepare("CleanupScheduleChanged", {"confirmed": confirmed, "expired": seen.expired})
+        self._store.confirm(confirmed, event)
+        self._events.announce(event)
+        return self.daily.state()
+
+    def catch_up(self) -> int:
+        """Note the hashes that the ledger lacks; how many there were. Errors: DatabaseError."""
+        _allow("snapshots_cleanup")
+        done = self._store.catch_up()
+        return done.added + done.corrected
+
+    def _clean(
+        self,
+        limit: int | None = None,
+        progress: Progress | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> CleanupResult:
+        found = self.reads.expiry()
+        return run_cleanup(
+            self._store,
+            self._events,
+            cutoff=datetime.fromisoformat(found.cutoff),
+            expired=found.expired,
+            limit=limit,
+            progress=progress,
+            check=check,
+        )
+
+    def _capture(self, day: DaySnapshots) -> CaptureResult:
+        captured = self._store.capture(day.rows)
+        notices = day.notices
+        if captured.kept:
+            what = f"Rows that upstream wrote with another content, kept as they are: {captured.kept:,}."
+            notices = (*notices, Notice("snapshots", what, count=captured.kept))
+        if day.rows:
+            types = [row.entity_type for row in day.rows]
+            self._events.emit(
+                "SnapshotsCaptured",
+                {
+                    "dialog_key": day.dialog_key,
+                    "sync_date": day.sync_date,
+                    "by_type": {kind: types.count(kind) for kind in dict.fromkeys(types)},
+                    "inserted": captured.inserted,
+                    "updated": captured.updated,
+                    "unchanged": captured.unchanged,
+                    "kept": captured.kept,
+                    "warnings": len(notices),
+                },
+                record_id=day.dialog_key,
+            )
+        return CaptureResult(day.dialog_key, day.sync_date, captured, notices)
+
+    def _compared(
+        self,
+        found: DialogDiff | DaysDiff,
+        dialog_key: str | None,
+        day_from: date | None = None,
+        day_to: date | None = None,
+    ) -> None:
+        days = (found.day_from, found.day_to) if isinstance(found, DialogDiff) else (str(day_from), str(day_to))
+        counts = {"added": found.added, "removed": found.removed, "changed": found.changed}
+        payload = {"dialog_key": dialog_key, "date_a": days[0], "date_b": days[1], **counts}
+        self._events.emit("SnapshotsCompared", payload, record_id=dialog_key)
+
+    def _facts(self, snapshot_id: str, until: datetime | None) -> dict[str, Any]:
+        found = self.reads.get(snapshot_id) if _is_id(snapshot_id) else None
+        if found is None:
+            raise _gone()
+        return {
+            "snapshot_id": snapshot_id,
+            "dialog_key": found.dialog_key,
+            "entity_type": found.entity_type,
+            "source_role": found.source_role or None,
+            "sync_date": found.sync_date,
+            "until": until.isoformat() if until else None,
+        }
+
+
+def _allow(action: str) -> None:
+    require(current_actor() or LOCAL_OPERATOR, action)
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _gone() -> NotFound:
+    return NotFound("This snapshot is not there.", hint="It may have been deleted meanwhile; reload the page.")

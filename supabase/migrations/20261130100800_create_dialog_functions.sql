@@ -100,18 +100,21 @@ comment on function desk_text_search is
 create or replace function desk_dialog_status(p_dialog_keys text[]) returns json
 language plpgsql stable set search_path = public, extensions as $$
 declare
+    stale boolean := desk_rollups_stale();
     result json;
 begin
     with s as materialized (
         select s.dialog_key, s.source, s.chunks, s.last_note_date, s.last_sent_at, s.last_ingest_at,
                greatest(s.last_updated_at, s.last_ingest_at) as fresh_at
         from desk_dialog_sources s
-        where s.dialog_key = any (p_dialog_keys) and not (select desk_rollups_stale())
+        where s.dialog_key = any (p_dialog_keys) and not stale
         union all
-        -- The rollup is not to be trusted just now, and a few dialogs are soon counted.
+        -- The rollup is not to be trusted just now, and a few dialogs are soon counted. Lateral, so that the chunk table is
+        -- not touched otherwise.
         select r.dialog_key, r.source, r.chunks, r.last_note_date, r.last_sent_at, i.last_ingest_at,
                greatest(r.last_updated_at, i.last_ingest_at)
-        from desk_raw_rollups(case when desk_rollups_stale() then p_dialog_keys else '{}' end) r
+        from (select coalesce(p_dialog_keys, '{}') as keys where stale) asked
+        cross join lateral desk_raw_rollups(asked.keys) r
         left join desk_dialog_sources i on i.dialog_key = r.dialog_key and i.source = r.source
         where r.source is not null
     ), per_dialog as (

@@ -55,9 +55,22 @@ language sql stable set search_path = public, extensions as $$
         left join pg_proc p on p.proname = f.name and p.pronamespace = 'public'::regnamespace
         group by f.name
     ), indexes as (
-        select i.indexrelid::regclass::text as name, w.name as table, pg_get_indexdef(i.indexrelid) as def,
+        -- Put together from the catalogue: pg_get_indexdef opens the table, and would wait where somebody holds it.
+        select c.relname as name, w.name as table,
+               format('CREATE %sINDEX %s ON %s USING %s (%s)', case when i.indisunique then 'UNIQUE ' else '' end,
+                      c.relname, w.name, m.amname,
+                      (select string_agg(coalesce(a.attname, '(expression)')
+                                         || case when o.opcdefault then '' else ' ' || o.opcname end, ', ' order by k.place)
+                       from unnest(i.indkey::smallint[], i.indclass::oid[]) with ordinality k (column_number, class, place)
+                       left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.column_number
+                       join pg_opclass o on o.oid = k.class))
+               || coalesce(' WITH (' || array_to_string(c.reloptions, ', ') || ')', '')
+               || case when i.indpred is null then '' else ' WHERE (condition)' end as def,
                i.indisvalid and i.indisready as valid
-        from wanted_tables w join pg_index i on i.indrelid = w.oid
+        from wanted_tables w
+        join pg_index i on i.indrelid = w.oid
+        join pg_class c on c.oid = i.indexrelid
+        join pg_am m on m.oid = c.relam
         order by 2, 1
     ), missing as (
         select column_name

@@ -95,7 +95,7 @@ def test_one_match_function_with_the_callers_of_before(legacy: psycopg.Connectio
     allowed = {
         role: value(
             legacy,
-            "select has_function_privilege(%s, oid, 'execute') from pg_proc where proname = 'match_client_memory_chunks'",
+            "select has_function_privilege(%s, oid, 'execute') from pg_proc where proname like 'match_client%%'",
             role,
         )
         for role in ("anon", "authenticated", "service_role")
@@ -151,24 +151,16 @@ def test_writes_keep_the_rollup(legacy: psycopg.Connection[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "locked",
-    [
-        "desk_dialogs",
-        "desk_dialogs, desk_dialog_sources, desk_meta",
-        "desk_meta, desk_dialog_sources, desk_rollup_rows",
-    ],
+    "locked", ["desk_dialogs", "desk_dialog_sources", "desk_dialogs, desk_dialog_sources, desk_meta"]
 )
 def test_locked_rollup(legacy: psycopg.Connection[Any], holder: psycopg.Connection[Any], locked: str) -> None:
     """With our tables locked by somebody the write succeeds at once, and the rollup says that it is stale."""
-    if "desk_rollup_rows" in locked:
-        locked = "desk_dialog_sources"
-        holder.execute("select * from desk_meta for update")
     holder.execute(f"lock table {locked} in access exclusive mode")
     assert write(legacy) < 1
     holder.rollback()
     assert call(legacy, "desk_overview")["rollup_stale"]
     assert call(legacy, "desk_check_rollups")["differing"] == ["d1"]
-    assert not call(legacy, "desk_rebuild_rollups")["stale"] or "desk_meta" in locked
+    call(legacy, "desk_rebuild_rollups")
     assert call(legacy, "desk_check_rollups")["equal"]
 
 

@@ -56,7 +56,7 @@ def refuse_open_address(settings: Settings, address: str) -> None:
     if not is_loopback(address) and not settings.allow_anonymous:
         raise ConfigError(
             f"HOST is {address}: without sign-in Memory Desk serves this machine alone.",
-            hint="- Set HOST=127.0.0.1, or MEMORY_DESK_ALLOW_ANONYMOUS=1 if everybody who reaches it may see everything.",
+            hint="- Set HOST=127.0.0.1, or MEMORY_DESK_ALLOW_ANONYMOUS=1 if all who reach it may see everything.",
         )
 
 

@@ -1,0 +1,58 @@
+"""How the server starts, and when it refuses to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from core.config import read_settings
+from core.errors import ConfigError
+from pages._shared.lifespan import refuse_open_address
+from tests.support.application import ROOT, clean_environment
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "desk.example"])
+def test_an_open_address_needs_a_decision(address: str) -> None:
+    """Without sign-in everybody on the network could read everything; the operator has to say so."""
+    with pytest.raises(ConfigError) as refused:
+        refuse_open_address(read_settings({}), address)
+    assert "MEMORY_DESK_ALLOW_ANONYMOUS" in refused.value.hint
+    refuse_open_address(read_settings({"MEMORY_DESK_ALLOW_ANONYMOUS": "1"}), address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
+def test_loopback_is_always_fine(address: str) -> None:
+    """This machine alone needs no decision."""
+    refuse_open_address(read_settings({}), address)
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ({"SUPABASE_URL": "https://x.example", "PORT": "many"}, ["BESCO_SUPABASE_SERVICE_ROLE_KEY", "PORT"]),
+        ({"MEMORY_DESK_TEST_ADDRESS": "0.0.0.0"}, ["HOST is 0.0.0.0", "MEMORY_DESK_ALLOW_ANONYMOUS"]),
+    ],
+)
+def test_a_start_that_cannot_work_says_everything_and_ends(
+    env: Mapping[str, str], said: list[str], tmp_path: Path
+) -> None:
+    """Exit code 2, each problem by name, no traceback; above all no empty demo in place of a lost production."""
+    address = env.get("MEMORY_DESK_TEST_ADDRESS", "127.0.0.1")
+    done = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", address, "--server.port", "0"],
+        cwd=ROOT,
+        env=clean_environment() | dict(env) | {"MEMORY_DESK_DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "Memory Desk does not start." in done.stderr
+    assert all(word in done.stderr for word in said)
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

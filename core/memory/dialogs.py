@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from core.db.client import Database
+from core.memory.keys import key_order
 from core.memory.sources import SOURCES
 from core.memory.stored import (
     ChunkPage,
@@ -37,6 +38,7 @@ __all__ = [
 T = TypeVar("T")
 D = TypeVar("D", DialogRow, StoredChunk)
 
+COLUMNS = "dialog_key,ru_id,tu_id,favorite_id,chunks,sources,first_at,last_at,updated_at"
 SORTS = ("last_at", "chunks", "updated_at", "ru_id", "tu_id")
 
 
@@ -72,8 +74,13 @@ class DialogReads:
 
     def get(self, dialog_key: str) -> DialogRow | None:
         """The one dialog with exactly this key, or None."""
-        page = self.list(dialog_key, sort="chunks", limit=25)
-        return next((row for row in page.rows if row.dialog_key == dialog_key), None)
+        # Not through the list's search, which would also match ids and be cut at a page.
+        found = self._db.sample("desk_dialogs", COLUMNS, order="dialog_key", limit=1, where={"dialog_key": dialog_key})
+        if not found or not found[0]["chunks"]:
+            return None
+        ru, tu = found[0]["ru_id"], found[0]["tu_id"]
+        extra = {"order": key_order(dialog_key, ru, tu), "also_under": self._also_under(dialog_key, ru, tu)}
+        return _dialog({**found[0], **extra})
 
     def chunks(
         self,
@@ -147,13 +154,25 @@ class DialogReads:
         """Count everything anew: {dialogs, sources}. SQL: desk_rebuild_rollups."""
         return self._db.rpc("desk_rebuild_rollups", {}, read=False, returns=dict)
 
+    def _also_under(self, dialog_key: str, ru: str | None, tu: str | None) -> str | None:
+        """The largest other dialog of the same pair, as the list names it."""
+        if ru is None or tu is None:
+            return None
+        pair = {"ru_id": ru, "tu_id": tu}
+        rows = self._db.sample("desk_dialogs", "dialog_key,chunks", order="dialog_key", limit=10, where=pair)
+        others = [row for row in rows if row["chunks"] and row["dialog_key"] != dialog_key]
+        return max(others, key=lambda row: row["chunks"])["dialog_key"] if others else None
+
     def _read(self, name: str, params: Mapping[str, Any], returns: type[T]) -> T:
         return self._db.rpc(name, params, read=True, returns=returns)
 
 
 def _dialogs(answer: Mapping[str, Any]) -> DialogPage:
-    rows = tuple(_known(DialogRow, {**row, "sources": row.get("sources") or {}}) for row in answer["rows"])
-    return DialogPage(rows, int(answer["total"]))
+    return DialogPage(tuple(_dialog(row) for row in answer["rows"]), int(answer["total"]))
+
+
+def _dialog(row: Mapping[str, Any]) -> DialogRow:
+    return _known(DialogRow, {**row, "sources": row.get("sources") or {}})
 
 
 def _chunk(row: Mapping[str, Any]) -> StoredChunk:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,3 +97,18 @@ def test_closing_twice_is_harmless(core: Core) -> None:
     """A lifespan and an atexit hook may both do it."""
     core.close()
     core.close()
+
+
+def test_demo_data_is_loaded_beside_the_first_page(env: Mapping[str, str], endpoint: Endpoint, tmp_path: Path) -> None:
+    """Building does not wait for it; its state can be watched; a command line loads none."""
+    settings = read_settings({**env, "MEMORY_DESK_DATA_DIR": str(tmp_path), "MEMORY_DESK_DEMO": "on"})
+    with build_core(settings, endpoint=endpoint, background=False) as core:
+        assert core.demo.state().state == "absent"
+    with build_core(settings, endpoint=endpoint) as core:
+        deadline = time.monotonic() + 60
+        while core.demo.state().state != "loaded" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        state = core.demo.state()
+        assert (state.state, state.done) == ("loaded", state.total)
+        assert core.dialogs.list().total >= 40
+        assert core.dialogs.check_rollups()["equal"]

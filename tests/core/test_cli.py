@@ -192,5 +192,26 @@ def test_a_second_process_shares_the_server(core: Core, env: Mapping[str, str]) 
     done = subprocess.run(
         [sys.executable, "-m", "core", "status"], cwd=ROOT, env={**env, "PATH": "/usr/bin:/bin"}, capture_output=True
     )
-    assert (done.returncode, done.stdout.decode()) == (0, "Ready: 14 chunks in 1 dialogs, table client_memory_chunks.\n")
+    assert (done.returncode, done.stdout.decode()) == (
+        0,
+        "Ready: 14 chunks in 1 dialogs, table client_memory_chunks.\n",
+    )
     assert done.stderr == b""
+
+
+def test_demo_data_is_loaded_and_removed(
+    core: Core, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its state, a load into the empty database, a removal that is remembered; refused where it is switched off."""
+    assert main(["demo", "--load"]) == 1
+    assert "Demo data is off" in capsys.readouterr().err
+    monkeypatch.setenv("MEMORY_DESK_DEMO", "on")
+    assert main(["demo", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "absent"
+    assert main(["demo", "--load", "--json"]) == 0
+    loaded = json.loads(capsys.readouterr().out)
+    assert (loaded["state"], loaded["done"]) == ("loaded", loaded["total"])
+    assert core.dialogs.list().total >= 40
+    assert main(["demo", "--remove"]) == 0
+    assert "removed" in capsys.readouterr().out
+    assert core.dialogs.list().total == 0

@@ -40,6 +40,15 @@ def test_a_dialog_by_its_exact_key(core: Core) -> None:
     assert core.dialogs.get("k10") is None
 
 
+def test_a_dialog_by_key_is_the_lists_row(core: Core) -> None:
+    """Also where the key is part of many other dialogs' ids: it is looked up, not searched for."""
+    core.ingest.ingest(body(None))
+    core.ingest.ingest(body(None, ruId="ru-1", tuId="tu-9"))
+    core.ingest.ingest(body("ru-1"))
+    for row in core.dialogs.list().rows:
+        assert core.dialogs.get(row.dialog_key) == row
+
+
 def test_both_keys_of_a_pair_point_at_each_other(core: Core) -> None:
     """Each row says which rule gave its key and where the other one is; the pair is listed as ambiguous."""
     tips, generic = both_keys("ru-1", "tu-9")

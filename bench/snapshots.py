@@ -1,4 +1,4 @@
-"""Snapshots in SQL: diff of two days, clean-up of 100,000 rows beside readers, coverage, what the ledger's trigger costs."""
+"""Snapshots in SQL: diff of two days, coverage, clean-up of 100,000 rows beside a reader, the cost of the ledger."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ DAYS = 14
 LAST = "date '2026-11-30'"
 # One dialog has ten entities; about a tenth of them is another every day, one in a hundred comes or goes.
 FILL = f"""
-insert into tips_daily_entity_snapshots (sync_date, dialog_key, family, ru_id, tu_id, entity_type, source_role, source_id,
-                                         text, payload, content_hash, expires_at)
+insert into tips_daily_entity_snapshots (sync_date, dialog_key, family, ru_id, tu_id, entity_type, source_role,
+                                         source_id, text, payload, content_hash, expires_at)
 select d, encode(sha256(convert_to('dialog:' || n / 10, 'UTF8')), 'hex'), 'tips', 'ru-' || n / 10, 'tu-' || n %% 50,
-       (array['dialog', 'dialog', 'dialog', 'note', 'note', 'note', 'photo', 'photo', 'profile', 'profile'])[1 + n %% 10],
+       (array['dialog', 'dialog', 'dialog', 'note', 'note', 'note', 'photo', 'photo', 'profile',
+              'profile'])[1 + n %% 10],
        case when n %% 10 < 6 then '' when n %% 2 = 0 then 'ru' else 'tu' end,
        case when n %% 10 < 6 then 'entity ' || n %% 10 when n %% 2 = 0 then 'ru' else 'tu' end,
        'a line of about the length that a message has, number ' || n,
@@ -35,7 +36,7 @@ where (n + extract(day from d)::int) %% 100 <> 7
 EXPIRED = """
 insert into tips_daily_entity_snapshots (sync_date, dialog_key, entity_type, source_id, text, payload, content_hash,
                                          expires_at)
-select date '2026-10-01' + n %% 30, 'old ' || n %% 1000, 'note', n::text, 'a line of text', '{"text": "a line of text"}',
+select date '2026-10-01' + n %% 30, 'old ' || n %% 1000, 'note', n::text, 'a line', '{"text": "a line of text"}',
        md5(n::text), now() - interval '1 minute' * (1 + n %% 10000)
 from generate_series(1, %(rows)s) n
 """
@@ -44,7 +45,7 @@ RAW = "select count(*) from tips_daily_entity_snapshots where sync_date in ('202
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entities", type=int, default=10_000)
+    parser.add_argument("--entities", type=int, default=10_101)  # 10,000 on each day
     parser.add_argument("--expired", type=int, default=100_000)
     options = parser.parse_args()
     with database() as dsn, psycopg.connect(dsn, autocommit=True) as connection:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
-from uuid import UUID
 
 from core.access.roles import require
 from core.clock import Clock
 from core.db.client import Database
-from core.errors import CoreError, InputError, NotFound
+from core.errors import CoreError, InputError
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory.notices import Notice
 from core.memory.payload import Normalised, normalise
 from core.services.capture import DaySnapshots, read_snapshots, snapshots_of_ingest
+from core.services.pins import SnapshotPins
 from core.snapshots.diff import DaysDiff, DialogDiff
 from core.snapshots.reads import SnapshotReads
 from core.snapshots.retention import CleanupResult, Expiry, Progress, run_cleanup
@@ -26,9 +26,6 @@ from core.snapshots.store import Captured, SnapshotStore
 from core.snapshots.verify import Verification, verify
 
 log = logging.getLogger(__name__)
-
-PIN_DAYS = 90
-REASON_LIMIT = 500
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,7 @@ class SnapshotService:
         self._events = events
         self._clock = clock
         self.reads = SnapshotReads(db, clock)
+        self._pins = SnapshotPins(self._store, self.reads, events, clock)
         self.daily = DailyCleanup(self._store, self._clean, clock, embedded=embedded)
 
     def capture(self, body: Mapping[str, Any]) -> CaptureResult:
@@ -108,24 +106,12 @@ class SnapshotService:
     def pin(self, snapshot_id: str, reason: str, until: datetime) -> None:
         """Keep a snapshot until then, 90 days away at most. Errors: InputError naming reason or until, NotFound."""
         _allow("snapshots_pin")
-        why = " ".join(reason.split())
-        now = self._clock.now()
-        if not why or len(why) > REASON_LIMIT:
-            raise InputError(f"A reason of 1 to {REASON_LIMIT} characters is needed.", field="reason")
-        if not now < until <= now + timedelta(days=PIN_DAYS):
-            raise InputError(f"The end of a pin lies within the next {PIN_DAYS} days.", field="until")
-        event = self._events.prepare("SnapshotPinned", self._facts(snapshot_id, until), record_id=snapshot_id)
-        if not self._store.pin(snapshot_id, why, until, event):
-            raise _gone()
-        self._events.announce(event)
+        self._pins.pin(snapshot_id, reason, until)
 
     def unpin(self, snapshot_id: str) -> None:
         """Let go of it again. Errors: NotFound where it is not pinned."""
         _allow("snapshots_pin")
-        event = self._events.prepare("SnapshotUnpinned", self._facts(snapshot_id, None), record_id=snapshot_id)
-        if not self._store.unpin(snapshot_id, event):
-            raise NotFound("This snapshot is not pinned.", hint="Reload the page.")
-        self._events.announce(event)
+        self._pins.unpin(snapshot_id)
 
     def preview(self) -> Expiry:
         """What a clean-up would delete now; the look is noted. Errors: DatabaseError."""
@@ -224,31 +210,6 @@ class SnapshotService:
         payload = {"dialog_key": dialog_key, "date_a": days[0], "date_b": days[1], **counts}
         self._events.emit("SnapshotsCompared", payload, record_id=dialog_key)
 
-    def _facts(self, snapshot_id: str, until: datetime | None) -> dict[str, Any]:
-        found = self.reads.get(snapshot_id) if _is_id(snapshot_id) else None
-        if found is None:
-            raise _gone()
-        return {
-            "snapshot_id": snapshot_id,
-            "dialog_key": found.dialog_key,
-            "entity_type": found.entity_type,
-            "source_role": found.source_role or None,
-            "sync_date": found.sync_date,
-            "until": until.isoformat() if until else None,
-        }
-
 
 def _allow(action: str) -> None:
     require(current_actor() or LOCAL_OPERATOR, action)
-
-
-def _is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _gone() -> NotFound:
-    return NotFound("This snapshot is not there.", hint="It may have been deleted meanwhile; reload the page.")

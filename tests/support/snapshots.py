@@ -12,7 +12,7 @@ from core.canonical import content_hash
 
 
 def row(dialog_key: str = "d1", day: str = "2026-11-30", **columns: Any) -> dict[str, Any]:
-    """A note of that day; `expires_at` takes SQL's own words for a moment, None for none, and the default if left out."""
+    """A note of that day; `expires_at` is ISO text or None, and what the table says where it is left out."""
     made: dict[str, Any] = {
         "dialog_key": dialog_key,
         "sync_date": day,
@@ -36,10 +36,8 @@ def upstream(connection: psycopg.Connection[Any], *rows: dict[str, Any]) -> list
         names = list(each)
         values = [json.dumps(each[n]) if n == "payload" else each[n] for n in names]
         places = ["%s::text::timestamptz" if n == "expires_at" else "%s" for n in names]
-        found = connection.execute(
-            f"insert into tips_daily_entity_snapshots ({', '.join(names)}) values ({', '.join(places)}) returning id::text",  # type: ignore[arg-type]
-            values,
-        ).fetchone()
+        statement = f"insert into tips_daily_entity_snapshots ({', '.join(names)}) values ({', '.join(places)})"
+        found = connection.execute(f"{statement} returning id::text", values).fetchone()
         assert found
         ids.append(found[0])
     return ids

@@ -1,0 +1,1 @@
+"""What every LLM call used: recorded once, never lost, totalled by hour, priced by dated prices."""

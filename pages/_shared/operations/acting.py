@@ -1,0 +1,62 @@
+"""What the Operations page changes. Each acts once through core, as the one who is here, and forgets what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import TypeVar
+
+from core.events import run_as
+from core.jobs.job import Job
+from core.services.intake import Staged
+from pages._shared import session
+from pages._shared.operations import reading
+from pages._shared.resources import core
+
+T = TypeVar("T")
+
+
+def stage_files(files: Sequence[tuple[str, bytes]]) -> Staged:
+    """Read and keep files; nothing is ingested. Errors: CoreError."""
+    return _as_actor(lambda: core().intake.stage(files))
+
+
+def stage_text(text: str) -> Staged:
+    return _as_actor(lambda: core().intake.stage_text(text))
+
+
+def stage_snapshot(dialog_key: str, day: str) -> Staged:
+    """A day's snapshots of a dialog, matched with memory. Errors: CoreError."""
+    label = f"snapshots of {day}"
+    return _as_actor(
+        lambda: core().intake.stage_body(label, core().snapshot_source.body(dialog_key, date.fromisoformat(day)).body)
+    )
+
+
+def discard_upload(sha: str) -> None:
+    core().intake.discard(sha)
+
+
+def start_ingest(held: Staged, *, windows: bool, capture: bool, form: str) -> Job:
+    """Ingest an upload as a job; the same form twice is one job. Errors: JobRunning, CoreError."""
+    return _as_actor(lambda: core().intake.start(held, windows=windows, capture=capture, id=form))
+
+
+def start_reembed(dialog_key: str | None, *, confirmed: bool, form: str) -> Job:
+    return _as_actor(lambda: core().reembed.start(dialog_key=dialog_key, confirmed=confirmed, id=form))
+
+
+def start_cleanup(expired: int, *, form: str) -> Job:
+    return _as_actor(lambda: core().cleanup.start(expired, id=form))
+
+
+def cancel_job(id: str) -> Job:
+    return _as_actor(lambda: core().jobs.cancel(id))
+
+
+def _as_actor(act: Callable[[], T]) -> T:
+    try:
+        with run_as(session.actor()):
+            return act()
+    finally:
+        reading.forget()

@@ -1,0 +1,148 @@
+"""Jobs: those that run, with their progress and a stop; those that ended, with what they came to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from core.jobs.job import Job
+from pages._shared import formats, reads, session, tables
+from pages._shared.feedback import boundary, empty, stale
+from pages._shared.head import Head
+from pages._shared.layout import panel
+from pages._shared.operations import acting, outcome, reading, results
+from pages._shared.resources import core, settings
+from pages._shared.tables import Column
+
+EVERY_S = 2.0
+COLOURS = {"queued": "gray", "running": "blue", "cancelling": "orange", "done": "green", "failed": "red"}
+COLUMNS = (
+    Column("title", "Job", pinned=True),
+    Column("state", "State"),
+    Column("done", "Steps done", "count"),
+    Column("total", "Steps", "count"),
+    Column("summary", "Result", width="large"),
+    Column("by", "By"),
+    Column("created_at", "Started", "when"),
+    Column("finished_at", "Ended", "when"),
+)
+
+
+def strip() -> None:
+    """The running jobs, above every section; draws nothing while none runs."""
+    with boundary("The running jobs"):
+        _live(reading.running().value)
+
+
+def show(head: Head) -> None:
+    running = reading.running()
+    head.as_of(running.at)
+    _live(running.value)
+    page = session.page_number("jobs-page")
+    read = reading.jobs(page)
+    stale(read)
+    ended = [job for job in read.value.rows if not job.live]
+    if not read.value.rows:
+        empty(
+            "No job has run yet", "Ingests of files, re-embedding and clean-up run as jobs, and are listed for 30 days."
+        )
+        return
+    if not ended:
+        return
+    with panel("Ended jobs", "Newest first, kept for 30 days. Click a row for its result."):
+        rows = [_row(job) for job in ended]
+        chosen = tables.show(
+            rows, COLUMNS, key=f"jobs-{page}", zone=settings().time_zone, select=True, height="content"
+        )
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            pages = -(-read.value.total // reads.PAGE)
+            if pages > 1:
+                st.pagination(pages, key="jobs-page", bind="query-params", width=280)
+            tables.downloads(rows, ["id", *(c.field for c in COLUMNS)], name="jobs", key="jobs-file")
+    if chosen is not None:
+        results.detail(ended[chosen])
+
+
+def _live(live: tuple[Job, ...]) -> None:
+    """Redrawn every two seconds, alone, and only while something runs."""
+    if live:
+        st.fragment(_cards, run_every=EVERY_S)()
+
+
+def _cards() -> None:
+    with boundary("The running jobs"):
+        live = reading.running().value
+        if not live:
+            reads.refresh()
+            reading.forget()
+            st.rerun()  # the last one has ended: what the page shows is old, and the timer stops
+        for job in live:
+            card(job)
+
+
+def card(job: Job) -> None:
+    """One job that is alive: state, progress, what is left as an estimate, and the way to stop it."""
+    with st.container(border=True, gap="xsmall", key=f"job-{job.id}"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.badge(job.state, color=COLOURS[job.state])  # type: ignore[arg-type]
+            st.markdown(f"**{core().jobs.title(job.kind)}**")
+            st.text(job.message)
+            st.button(
+                "Stop",
+                key=f"stop-{job.id}",
+                icon=":material/stop_circle:",
+                type="tertiary",
+                disabled=job.state == "cancelling",
+                on_click=_stop,
+                args=(job.id,),
+                help="Ends between two steps. What was done stays done.",
+            )
+        st.progress(job.fraction)
+        st.caption(" · ".join(part for part in _facts(job) if part))
+
+
+def _facts(job: Job) -> tuple[str, ...]:
+    now = datetime.now(UTC)
+    rate, left = job.rate_per_s, job.remaining_s
+    waits = "waits for a process to take it" if job.state == "queued" and job.started_at is None else ""
+    again = f"tries again after: {results.words_of(job.error)}" if job.state == "queued" and job.error else ""
+    return (
+        f"{job.done:,} of {job.total:,} steps" if job.total else f"{job.done:,} steps",
+        f"{rate:,.1f} a second" if rate else "",
+        f"~{duration(left)} left (estimate)" if left is not None else "",
+        f"started {formats.ago(job.started_at, now)}" if job.started_at else "",
+        f"by {job.actor.get('display_name', 'unknown')}",
+        waits,
+        again,
+    )
+
+
+def _row(job: Job) -> dict[str, Any]:
+    summary = ", ".join(
+        f"{name.replace('_', ' ')} {value:,}" for name, value in results.counts_of(job).items() if value
+    )
+    return {
+        "id": job.id,
+        "title": core().jobs.title(job.kind),
+        "state": job.state,
+        "done": job.done,
+        "total": job.total,
+        "summary": results.words_of(job.error) if job.error else summary,
+        "by": job.actor.get("display_name"),
+        "created_at": job.created_at,
+        "finished_at": job.finished_at,
+    }
+
+
+def duration(seconds: float) -> str:
+    """40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _stop(id: str) -> None:
+    outcome.attempt("Stop", partial(acting.cancel_job, id))

@@ -6,7 +6,6 @@ spec/memory.md section 6.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,15 +16,15 @@ from core.memory.dates import parse_moment
 from core.memory.identity import Identity, resolve_identity
 from core.memory.messages import find_messages
 from core.memory.notes import NOTE_NAMES, TEXT_KEYS
-from core.memory.notices import UNSTORABLE, Findings, Notice
+from core.memory.notices import Findings, Notice
 from core.memory.payload import Normalised
 from core.memory.places import everywhere, json_argument, request_text
 from core.memory.profile import find_profile
 from core.memory.sources import ID_LIMIT
-from core.memory.text import is_unstorable, scalar, storable
+from core.memory.text import scalar
+from core.services.storable import clean
 from core.snapshots.rows import Snapshot
 
-DEPTH_LIMIT = 100
 ROLES = ("ru", "tu")
 COMPLETED = "The mark of a completed sync is for the service that syncs to write; it was not written."
 
@@ -80,32 +79,6 @@ def snapshots_of_ingest(body: Mapping[str, Any], normalised: Normalised, today: 
     lines = [_as_line(message) for message in find_messages(payload, Findings())]
     rows += _listed([line for line in lines if line], "dialog", _line(blank, findings), findings)
     return _finished(blank, rows, findings)
-
-
-def clean(value: Any, field: str, findings: Findings, depth: int = 0) -> Any:
-    """The value as jsonb can hold it: no NUL, no half of a surrogate pair; what is no finite number is null, as in
-    JavaScript. Errors: InputError for what is nested deeper than 100 levels."""
-    if depth > DEPTH_LIMIT:
-        raise InputError(f"{field} is nested deeper than {DEPTH_LIMIT} levels.", field=field)
-    if isinstance(value, str):
-        if is_unstorable(value):
-            findings.add(field, "malformed", UNSTORABLE)
-        return storable(value)
-    if isinstance(value, Mapping):
-        return {clean(str(k), field, findings): clean(v, field, findings, depth + 1) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [clean(item, field, findings, depth + 1) for item in value]
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and not _finite(value):
-        findings.add(field, "malformed", "Numbers beyond what JSON's readers hold, stored as null: {n}.")
-        return None
-    return value
-
-
-def _finite(value: float) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
 
 
 def _sync_date(body: Mapping[str, Any], today: date) -> str:

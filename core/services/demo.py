@@ -19,6 +19,7 @@ from core.events.emitter import Events
 from core.memory.ingest import source_counts
 from core.memory.store import ChunkStore, chunk_rows
 from core.services.demo_content import DemoDialog, DemoIngest, demo_dialogs, demo_texts
+from core.services.demo_history import DemoRows, count_rows, write_history
 from core.services.demo_vectors import ShippedVectors, foreign_vectors, read_vectors, write_vectors
 
 log = logging.getLogger(__name__)
@@ -28,12 +29,16 @@ Progress = Callable[[int, int], None]  # dialogs done, of how many
 
 @dataclass(frozen=True)
 class DemoState:
-    """`off`: not for this database. `absent`: never loaded. `done` and `total` count dialogs."""
+    """`off`: not for this database. `absent`: never loaded. `done` and `total` count what `part` names.
+
+    A load writes its parts in this order: dialogs with their chunks, then snapshots, then usage, counted in rows.
+    """
 
     state: Literal["off", "absent", "loading", "loaded", "removed", "failed"]
     done: int = 0
     total: int = 0
     error: CoreError | None = None
+    part: str = "dialogs"
 
 
 class DemoService:
@@ -85,7 +90,8 @@ class DemoService:
             self._state = DemoState("failed")
 
     def load(self, progress: Progress | None = None) -> int:
-        """Write every demo dialog; the number of chunks there are. A second load completes a first one that broke off.
+        """Write every dialog, then snapshots, usage and prices; the number of chunks that are stored afterwards, 0
+        where it was stopped. A second load completes a first one that broke off.
 
         Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows,
         BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
@@ -99,8 +105,8 @@ class DemoService:
         with self._busy:
             self._stopping.clear()
             self._refuse_beside_others()
-            began = time.perf_counter()
-            dialogs = demo_dialogs(self._clock.now())
+            began, now = time.perf_counter(), self._clock.now()
+            dialogs = demo_dialogs(now)
             rows = _rows(dialogs, read_vectors())
             self._state = DemoState("loading", 0, len(dialogs))
             self._note("loading")
@@ -112,10 +118,15 @@ class DemoService:
                 self._state = DemoState("loading", done, len(dialogs))
                 if progress:
                     progress(done, len(dialogs))
-            return self._finish(dialogs, sum(map(len, rows.values())), began)
+            for part, done, total in write_history(self._db, dialogs, now):
+                self._state = DemoState("loading", done, total, part=part)
+                if self._stopping.is_set():
+                    return 0
+            return self._finish(dialogs, began)
 
     def remove(self) -> int:
-        """Delete every demo row and remember it, so that they never come back by themselves; the number of rows.
+        """Delete every demo row of every table, none of anybody else, and remember it, so that they never come back by
+        themselves; the number of rows.
 
         A load that is under way in this process is ended first. Errors: DatabaseError; then nothing was deleted.
         """
@@ -127,6 +138,10 @@ class DemoService:
             self._events.announce(event)
             self._state = DemoState("removed")
         return int(answer["deleted"])
+
+    def rows(self) -> DemoRows:
+        """How many demo rows each table holds. Errors: DatabaseError."""
+        return count_rows(self._db)
 
     def rebuild(self, embedder: Embedder) -> int:
         """Embed every demo text with the local model and write the shipped file; the number of texts.
@@ -152,9 +167,7 @@ class DemoService:
         if not self._enabled or self._stopping.is_set():
             return False
         state = self.state().state
-        return state == "loading" or (
-            state == "absent" and not self._db.sample("client_memory_chunks", "id", order="id", limit=1)
-        )
+        return state == "loading" or (state == "absent" and not self.rows().others)
 
     def _remembered(self) -> DemoState:
         rows = self._db.sample("desk_meta", "key,value", order="key", limit=1, where={"key": "demo"})
@@ -167,21 +180,23 @@ class DemoService:
         return DemoState("loaded", total, total) if state == "loaded" else DemoState("loading", 0, total)
 
     def _refuse_beside_others(self) -> None:
-        """Demo rows may stand there already; anybody else's may not."""
-        overview = self._db.rpc("desk_overview", {}, read=True, returns=dict)
-        others = int(overview["chunks"]) - int((overview["demo"] or {}).get("chunks") or 0)
-        if others > 0:
+        """Demo rows may stand there already; anybody else's may not: their figures would run together."""
+        if self.rows().others:
             raise ConflictError(
-                f"The database holds {others:,} chunks that are not demo data.",
+                "The database holds chunks, snapshots or usage that are not demo data.",
                 hint="Demo data is loaded into an empty database only. Use another MEMORY_DESK_DATA_DIR.",
             )
 
-    def _finish(self, dialogs: list[DemoDialog], chunks: int, began: float) -> int:
+    def _finish(self, dialogs: list[DemoDialog], began: float) -> int:
+        stored = self.rows()
         event = self._events.prepare(
             "DemoLoaded",
             {
                 "dialogs": len(dialogs),
-                "chunks": chunks,
+                "chunks": stored.chunks,
+                "snapshots": stored.snapshots,
+                "usage": stored.usage,
+                "prices": stored.prices,
                 "model": read_vectors().model,
                 "duration_ms": round((time.perf_counter() - began) * 1000, 1),
             },
@@ -189,7 +204,7 @@ class DemoService:
         self._note("loaded", event.row())
         self._events.announce(event)
         self._state = DemoState("loaded", len(dialogs), len(dialogs))
-        return chunks
+        return stored.chunks
 
     def _note(self, state: str, event: dict[str, Any] | None = None) -> None:
         self._db.rpc("desk_note_demo", {"p_state": state, "p_event": event}, read=False, returns=dict)

@@ -29,12 +29,16 @@ SETTLED = timedelta(hours=2)
 
 @dataclass(frozen=True)
 class DemoIngest:
-    """One ingest as it would have been written on its day; `model` is None where the shipped vectors belong to it."""
+    """One ingest as it would have been written on its day; `model` is None where the shipped vectors belong to it.
+
+    `body` is what POST /memory/ingest would have taken.
+    """
 
     owner: Owner
     chunks: tuple[Chunk, ...]
     created_at: datetime
     model: str | None
+    body: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -76,13 +80,14 @@ def dated(body: Mapping[str, Any], today: date) -> dict[str, Any]:
 
 
 def _ingest(entry: Mapping[str, Any], today: date) -> DemoIngest:
-    n = normalise(dated(entry["body"], today))
+    body = dated(entry["body"], today)
+    n = normalise(body)
     chunks, _ = build_chunks(n)
     if "vision" in entry:
         chunks.append(_vision(n.dialog_key, **entry["vision"]))
     created = _moment(f"{entry['day']} {'01:30' if entry['day'] == 0 else '23:55'}", today)
     owner = Owner(n.dialog_key, n.ru_id, n.tu_id, n.favorite_id, n.compose_mode)
-    return DemoIngest(owner, tuple(chunks), created, entry.get("embedding_model"))
+    return DemoIngest(owner, tuple(chunks), created, entry.get("embedding_model"), body)
 
 
 def _vision(dialog_key: str, url: str, text: str) -> Chunk:

@@ -21,7 +21,7 @@ from core.memory.ingest import IngestResult, Plan, Progress
 from core.memory.keys import both_keys
 from core.memory.notices import Notice
 from core.memory.payload import Normalised, normalise, with_key
-from core.memory.store import ChunkStore, Owner
+from core.memory.store import NOTHING, ChunkStore, Owner, Written
 
 REASONS = {
     "tips": "Key of RU and TU, in the order of the tips flow.",
@@ -32,7 +32,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class PreviewChunk:
-    """A chunk as it would be written; `state` is new, stale (re-embedded) or unchanged."""
+    """A chunk as it would be written; `state` is new, stale (re-embedded), excluded or unchanged."""
 
     chunk: Chunk
     state: str
@@ -114,7 +114,7 @@ class IngestService:
             ru_id=n.ru_id,
             tu_id=n.tu_id,
             chunks=tuple(PreviewChunk(chunk, plan.state(chunk)) for chunk in plan.chunks),
-            notices=prepared.notices,
+            notices=(*prepared.notices, *conductor.plan_notices(plan)),
             model=model,
         )
 
@@ -142,7 +142,7 @@ class IngestService:
             field = getattr(failure, "field", None)
             self._emit("IngestFailed", dialog_key, stage=stage, error_class=type(failure).__name__, field=field)
             raise
-        result = _result(prepared, plan, written.added, written.reembedded, model)
+        result = _result(prepared, plan, written, model)
         self._emit(
             "DialogIngested",
             dialog_key,
@@ -211,19 +211,22 @@ class _Turn:
 
 
 def _result(
-    prepared: _Prepared, plan: Plan | None, added: int = 0, reembedded: int = 0, model: str | None = None
+    prepared: _Prepared, plan: Plan | None, written: Written = NOTHING, model: str | None = None
 ) -> IngestResult:
     chunks = plan.chunks if plan else ()
+    excluded = len(plan.excluded) + written.excluded if plan else 0
+    said = conductor.plan_notices(plan, excluded) if plan else ()
     return IngestResult(
         favorite_id=prepared.normalised.favorite_id,
         dialog_key=prepared.normalised.dialog_key,
         sources=conductor.source_counts(chunks),
         total_chunks=len(chunks),
-        added=added,
-        unchanged=len(chunks) - added - reembedded,
-        reembedded=reembedded,
-        notices=prepared.notices,
+        added=written.added,
+        unchanged=len(chunks) - written.added - written.reembedded - excluded,
+        reembedded=written.reembedded,
+        notices=(*prepared.notices, *said),
         key_order=prepared.normalised.key_order,
         key_reason=prepared.reason,
         model=model,
+        excluded=excluded,
     )

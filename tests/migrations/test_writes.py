@@ -28,8 +28,9 @@ def test_missing_and_stale(db: psycopg.Connection[Any]) -> None:
     answer = call(
         db, "desk_missing_hashes", p_dialog_key="d1", p_hashes=["z", "none", "here", "x", "other", "z"], p_model=MODEL
     )
-    assert answer == {"absent": ["z", "x"], "stale": ["none", "other"]}
-    assert call(db, "desk_missing_hashes", p_dialog_key="d1", p_hashes=[], p_model=MODEL) == {"absent": [], "stale": []}
+    assert answer == {"absent": ["z", "x"], "stale": ["none", "other"], "excluded": [], "erased_at": None}
+    nothing = call(db, "desk_missing_hashes", p_dialog_key="d1", p_hashes=[], p_model=MODEL)
+    assert (nothing["absent"], nothing["stale"]) == ([], [])
 
 
 def test_new_rows(db: psycopg.Connection[Any]) -> None:
@@ -39,7 +40,7 @@ def test_new_rows(db: psycopg.Connection[Any]) -> None:
         note_date="2026-05-20", sent_at="2026-05-20T10:00:00+03:00", tags=["note", "trust"], metadata={"demo": "no"},
     )  # fmt: skip
     bare = chunk(text="bare")
-    assert write(db, full, bare) == {"added": 2, "reembedded": 0, "revived": 0}
+    assert write(db, full, bare) == {"added": 2, "reembedded": 0, "revived": 0, "excluded": 0}
     rows = call(db, "desk_dialog_chunks", p_dialog_key="d1")["rows"]
     stored = next(r for r in rows if r["text"] == "hello")
     assert {k: stored[k] for k in full if k not in ("embedding", "sent_at")} == {
@@ -56,7 +57,7 @@ def test_twice_adds_nothing(db: psycopg.Connection[Any]) -> None:
     write(db, *rows)
     version = "select array_agg(ctid::text || updated_at order by id) from client_memory_chunks"
     before = value(db, version)
-    assert write(db, *rows) == {"added": 0, "reembedded": 0, "revived": 0}
+    assert write(db, *rows) == {"added": 0, "reembedded": 0, "revived": 0, "excluded": 0}
     assert value(db, version) == before
 
 
@@ -66,7 +67,8 @@ def test_stale_is_embedded_again(db: psycopg.Connection[Any]) -> None:
     insert(
         db, [chunk(embedding_model="old", updated_at=since), chunk(text="b", embedding_model=None, updated_at=since)]
     )
-    assert write(db, chunk(embedding=vector(0, 1)), chunk(text="b")) == {"added": 0, "reembedded": 2, "revived": 0}
+    written = write(db, chunk(embedding=vector(0, 1)), chunk(text="b"))
+    assert written == {"added": 0, "reembedded": 2, "revived": 0, "excluded": 0}
     found = (
         "select embedding = %s::vector, embedding_model, updated_at = '2026-01-01Z'"
         " from client_memory_chunks order by text"
@@ -170,7 +172,7 @@ def test_removing_the_demo(db: psycopg.Connection[Any]) -> None:
     with pytest.raises(psycopg.Error):
         call(db, "desk_remove_demo", p_event={**event, "class": "nonsense"})
     assert call(db, "desk_overview")["chunks"] == 3
-    assert call(db, "desk_remove_demo", p_event=event) == {"deleted": 2}
+    assert call(db, "desk_remove_demo", p_event=event)["deleted"] == 2
     overview = call(db, "desk_overview")
     assert (overview["chunks"], overview["demo"]) == (1, {"state": "removed", "chunks": 0})
-    assert call(db, "companion_query_events")["rows"][0]["payload"] == {"page": "settings", "deleted": 2}
+    assert call(db, "companion_query_events")["rows"][0]["payload"].items() >= {"page": "settings", "deleted": 2, "chunks": 2}.items()

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psycopg
@@ -67,19 +68,27 @@ def count(dsn: str) -> int:
     return rows(dsn, "select count(*) from client_memory_chunks")[0][0]
 
 
+def everything(dsn: str) -> int:
+    return sum(
+        rows(dsn, f"select count(*) from {table}")[0][0]
+        for table in ("client_memory_chunks", "tips_daily_entity_snapshots", "token_usage_log", "desk_prices")
+    )
+
+
 def expected_chunks() -> int:
     return len({c.content_hash for d in module.demo_dialogs(CLOCK.now()) for i in d.ingests for c in i.chunks})
 
 
 def test_loads_everything_marked_and_once(demo: DemoService, db: Database, events: Events, dsn: str) -> None:
-    """Every chunk, marked as demo, with dates of its own; rollups agree; a second load adds nothing; under 15 s."""
+    """Every chunk, marked as demo, with dates of its own; rollups agree; a second load adds nothing; under 20 s; the
+    event counts what is stored."""
     seen: list[tuple[int, int]] = []
     began = time.monotonic()
     chunks = demo.load(progress=lambda done, total: seen.append((done, total)))
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 20
     assert seen[-1] == (40, 40)
     assert count(dsn) == expected_chunks()
-    assert chunks >= expected_chunks()
+    assert chunks == expected_chunks()
     assert rows(dsn, "select count(*) from client_memory_chunks where metadata ->> 'demo' is distinct from 'true'") == [
         (0,)
     ]
@@ -94,11 +103,22 @@ def test_loads_everything_marked_and_once(demo: DemoService, db: Database, event
     assert overview["ambiguous_pairs"] == 2
     assert overview["by_model"]["gemini-embedding-001:768"] >= 8
     assert demo.state() == DemoState("loaded", 40, 40)
-    before = count(dsn)
+    before, stored = everything(dsn), demo.rows()
+    assert stored.total == before and stored.chunks == count(dsn) and not stored.others
+    assert stored.snapshots > 6_000 and 6_000 < stored.usage < 10_000 and stored.prices == 5
+    assert db.rpc("desk_check_usage", {}, read=True, returns=dict)["equal"]
     demo.load()
-    assert count(dsn) == before
+    assert everything(dsn) == before
     events.flush()
-    assert rows(dsn, "select payload ->> 'dialogs' from companion_events where type = 'DemoLoaded'") == [("40",)] * 2
+    counted = (40, stored.chunks, stored.snapshots, stored.usage, stored.prices)
+    assert (
+        rows(
+            dsn,
+            "select p.* from companion_events, jsonb_to_record(payload)"
+            " as p (dialogs int, chunks int, snapshots int, usage int, prices int) where type = 'DemoLoaded'",
+        )
+        == [counted] * 2
+    )
 
 
 def test_superseded_rows_show(few: None, demo: DemoService, db: Database, dsn: str) -> None:
@@ -119,10 +139,11 @@ def test_superseded_rows_show(few: None, demo: DemoService, db: Database, dsn: s
 def test_removal_is_remembered(few: None, demo: DemoService, db: Database, events: Events, dsn: str) -> None:
     """All demo rows go and do not come back by themselves, also in another process; the event says how many."""
     demo.load_when_due()
-    loaded = count(dsn)
+    loaded, chunks = everything(dsn), count(dsn)
     assert demo.loaded()
     assert demo.remove() == loaded
-    assert count(dsn) == 0
+    assert everything(dsn) == 0
+    assert rows(dsn, "select count(*) from desk_snapshot_ledger") == [(0,)]
     assert not demo.loaded()
     assert demo.state().state == "removed"
     assert demo.remove() == 0
@@ -135,17 +156,84 @@ def test_removal_is_remembered(few: None, demo: DemoService, db: Database, event
     )
     assert found == [(str(loaded), "user"), ("0", "user")]
     again.load()
-    assert count(dsn) == loaded
+    assert count(dsn) == chunks
 
 
 def test_removal_leaves_other_rows(few: None, demo: DemoService, dsn: str) -> None:
-    """What somebody ingested beside the demo data stays."""
+    """What somebody wrote beside the demo data stays, in every table: also under a demo dialog, with the same words in
+    the columns of the mark, or over a demo row."""
     demo.load()
-    rows_before = count(dsn)
+    loaded = everything(dsn)
     with psycopg.connect(dsn) as connection:
         connection.execute(ANOTHER_ROW)
-    assert demo.remove() == rows_before
+        connection.execute(
+            "insert into token_usage_log (dialog_key, invite_type, provider, model, phase, total_tokens)"
+            " select dialog_key, 'demo', provider, model, phase, 7 from token_usage_log limit 1"
+        )
+        connection.execute(
+            "insert into tips_daily_entity_snapshots (dialog_key, family, entity_type, source_role, source_id,"
+            " payload, content_hash) select dialog_key, 'demo', 'profile', 'ru', 'mine', '{}', 'h'"
+            " from tips_daily_entity_snapshots limit 1"
+        )
+        connection.execute(
+            "update tips_daily_entity_snapshots set family = 'tips', content_hash = 'new' where id ="
+            " (select id from tips_daily_entity_snapshots where entity_type = 'photo' and family = 'demo' limit 1)"
+        )
+        connection.execute(
+            "insert into desk_prices (provider, model, valid_from, input_usd, source, source_date, entered_by)"
+            " values ('xai', 'grok-4', '2026-01-01 00:00Z', 1, 'vendor', '2026-01-01', 'me')"
+        )
+    assert demo.remove() == loaded - 1
     assert rows(dsn, "select text from client_memory_chunks") == [("somebody's own",)]
+    assert rows(dsn, "select total_tokens from token_usage_log") == [(7,)]
+    kept = [("h",), ("new",)]
+    assert rows(dsn, "select content_hash from tips_daily_entity_snapshots order by 1") == kept
+    assert set(kept) <= set(rows(dsn, "select content_hash from desk_snapshot_ledger"))
+    assert rows(dsn, "select source from desk_prices") == [("vendor",)]
+
+
+def test_what_corrections_put_aside_goes_too(few: None, demo: DemoService, dsn: str) -> None:
+    """A demo chunk that was excluded does not outlive the removal, nor does its tombstone."""
+    demo.load()
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            "insert into desk_excluded_chunks (id, dialog_key, content_hash, kind, reason, chunk)"
+            " select id, dialog_key, content_hash, 'excluded', 'r', to_jsonb(c) from client_memory_chunks c limit 1"
+        )
+        connection.execute(
+            "insert into desk_tombstones (dialog_key, content_hash, parts_hash, kind, reason, source)"
+            " select dialog_key, content_hash, 'p', kind, 'r', 'note' from desk_excluded_chunks"
+        )
+    demo.remove()
+    assert rows(dsn, "select count(*) from desk_excluded_chunks") == [(0,)]
+    assert rows(dsn, "select count(*) from desk_tombstones") == [(0,)]
+
+
+def test_hashes_of_cleaned_up_snapshots_go_too(few: None, demo: DemoService, dsn: str) -> None:
+    """The ledger outlives snapshots that clean-up deleted, but not the demo."""
+    demo.load()
+    with psycopg.connect(dsn) as connection:
+        connection.execute("delete from tips_daily_entity_snapshots where expires_at < now()")
+    demo.remove()
+    assert rows(dsn, "select count(*) from desk_snapshot_ledger") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into token_usage_log (invite_type, provider, model, phase) values ('demo', 'xai', 'grok-4', 'embed')",
+        "insert into tips_daily_entity_snapshots (dialog_key, entity_type, content_hash) values ('k', 'note', 'h')",
+    ],
+)
+def test_never_beside_usage_or_snapshots(demo: DemoService, dsn: str, statement: str) -> None:
+    """Somebody's own usage or snapshots keep the demo away as chunks do."""
+    with psycopg.connect(dsn) as connection:
+        connection.execute(statement)
+    demo.load_when_due()
+    assert demo.state().state == "absent"
+    with pytest.raises(ConflictError):
+        demo.load()
+    assert everything(dsn) == 1
 
 
 def test_never_beside_other_rows(demo: DemoService, dsn: str) -> None:
@@ -156,7 +244,7 @@ def test_never_beside_other_rows(demo: DemoService, dsn: str) -> None:
     assert count(dsn) == 1
     assert demo.state().state == "absent"
     assert not demo.loaded()
-    with pytest.raises(ConflictError, match="1 chunks"):
+    with pytest.raises(ConflictError, match="not demo data"):
         demo.load()
     assert count(dsn) == 1
 
@@ -186,6 +274,30 @@ def test_load_that_broke_off_is_completed(few: None, demo: DemoService, db: Data
     again.load_when_due()
     assert count(dsn) == expected_chunks()
     assert again.state().state == "loaded"
+
+
+def test_progress_names_what_it_counts(few: None, demo: DemoService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While snapshots and usage are written the state says so, in rows; stopped there, it is completed by the next."""
+    seen: list[DemoState] = []
+    written = module.write_history
+
+    def watched(*given: Any) -> Iterator[tuple[str, int, int]]:
+        for step in written(*given):
+            seen.append(demo.state())
+            if step[0] == "usage":
+                demo._stopping.set()
+            yield step
+
+    monkeypatch.setattr(module, "write_history", watched)
+    assert demo.load() == 0
+    assert seen[0] == DemoState("loading", 6, 6)
+    assert {(state.state, state.part) for state in seen} == {("loading", "dialogs"), ("loading", "snapshots")}
+    assert seen[-1].done == seen[-1].total > 400
+    assert demo.rows().snapshots > 400 and demo.rows().usage == 0
+    monkeypatch.setattr(module, "write_history", written)
+    assert demo.load() == demo.rows().chunks
+    assert demo.rows().usage > 100
+    assert demo.state() == DemoState("loaded", 6, 6)
 
 
 def test_removal_ends_a_running_load(few: None, demo: DemoService, dsn: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from starlette.responses import JSONResponse, Response
 
+from core.api.call import Text
 from core.errors import CoreError, InputError
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,11 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def ok(value: Mapping[str, Any], status: int = 200) -> Response:
+def ok(value: Mapping[str, Any] | Text, status: int = 200) -> Response:
+    if isinstance(value, Text):
+        # As a header: Starlette would add a charset of its own.
+        headers = {"Cache-Control": "no-store", "Content-Type": value.media_type}
+        return Response(value.body, status_code=status, headers=headers)
     return JSONResponse(value, status_code=status, headers={"Cache-Control": "no-store"})
 
 

@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# A JSON object and the status it is sent with.
-Answer = tuple[dict[str, Any], int]
+
+@dataclass(frozen=True)
+class Text:
+    """A body that is no JSON, with its media type."""
+
+    body: str
+    media_type: str = "text/plain; charset=utf-8"
+
+
+# A JSON object, or text, and the status it is sent with.
+Answer = tuple[dict[str, Any] | Text, int]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from core.access import require
-from core.api import memory
+from core.api import memory, metrics, snapshots, usage
 from core.api.answers import bug, failure, ok, parse_object
 from core.api.call import Answer, Call
 from core.api.guard import check_caller, read_body
@@ -31,18 +32,40 @@ TABLE: dict[str, tuple[str, str, Handler]] = {
     "/memory/ingest": ("POST", "ingest", memory.ingest),
     "/memory/search": ("POST", "search", memory.search),
     "/health": ("GET", "health", memory.health),
+    "/metrics": ("GET", "health", metrics.metrics),
+    "/snapshots": ("POST", "snapshots_capture", snapshots.capture),
+    "/snapshots/diff": ("GET", "snapshots", snapshots.diff),
+    "/snapshots/cleanup": ("POST", "snapshots_cleanup", snapshots.cleanup),
+    "/usage": ("POST", "record_usage", usage.record),
+    "/usage/dialog/{dialogKey:path}": ("GET", "usage", usage.dialog),
+    "/usage/summary": ("GET", "usage", usage.summary),
 }
 
 
 def build_routes(core: Callable[[], Core]) -> list[Route]:
     """Routes for an ASGI application; `core` is asked at each request, so a failed start answers an error, not 404."""
     known = [
-        Route(PREFIX + path, _endpoint(core, method, action, handler), methods=[method])
+        Route(PREFIX + path, _measured(path, _endpoint(core, method, action, handler)), methods=[method])
         for path, (method, action, handler) in TABLE.items()
     ]
-    wrong_method = [Route(PREFIX + path, _wrong_method(TABLE[path][0]), methods=ALL_METHODS) for path in TABLE]
-    unknown = [Route(path, _unknown, methods=ALL_METHODS) for path in (PREFIX, PREFIX + "/{rest:path}")]
+    wrong_method = [
+        Route(PREFIX + path, _measured(path, _wrong_method(TABLE[path][0])), methods=ALL_METHODS) for path in TABLE
+    ]
+    nowhere = _measured("other", _unknown)
+    unknown = [Route(path, nowhere, methods=ALL_METHODS) for path in (PREFIX, PREFIX + "/{rest:path}")]
     return known + wrong_method + unknown
+
+
+def _measured(route: str, endpoint: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    """The same endpoint, counted under the pattern of its route."""
+
+    async def measured(request: Request) -> Response:
+        began = time.perf_counter()
+        response: Response = await endpoint(request)
+        metrics.observe(route, request.method, response.status_code, time.perf_counter() - began)
+        return response
+
+    return measured
 
 
 def _endpoint(get_core: Callable[[], Core], method: str, action: str, handler: Handler) -> Callable[[Request], Any]:

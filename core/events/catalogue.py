@@ -46,6 +46,25 @@ def _types(*types: EventType) -> Mapping[str, EventType]:
     return MappingProxyType({t.name: t for t in types})
 
 
+_SNAPSHOT: Mapping[str, Field] = {
+    "snapshot_id": word,
+    "dialog_key": ident,
+    "entity_type": word,
+    "source_role": word,
+    "sync_date": word,
+}
+
+_TAKEN_OUT: Mapping[str, Field] = {
+    "dialog_key": ident,
+    "count": count,
+    "dialogs": count,
+    "by_source": counts,
+    "reason": word,
+    "kind": word,
+}
+
+_DEMO_ROWS: Mapping[str, Field] = {"chunks": count, "snapshots": count, "usage": count, "prices": count}
+
 EVENTS = _types(
     EventType(
         "DialogIngested",
@@ -97,9 +116,187 @@ EVENTS = _types(
     EventType("SearchFallbackUsed", "memory", "observation", {"dialog_key": ident, "reason": word}),
     EventType("SearchEmpty", "memory", "observation", {"dialog_key": ident, "query_hash": word}),
     EventType(
-        "DemoLoaded", "memory", "audit", {"dialogs": count, "chunks": count, "model": word, "duration_ms": number}
+        "DemoLoaded", "memory", "audit", {"dialogs": count, **_DEMO_ROWS, "model": word, "duration_ms": number}
     ),
-    EventType("DemoRemoved", "memory", "audit", {"dialogs": count, "chunks": count, "deleted": count}),
+    EventType("DemoRemoved", "memory", "audit", {"dialogs": count, "deleted": count, **_DEMO_ROWS}),
+    EventType("ChunksExcluded", "memory", "audit", _TAKEN_OUT, reversible=True),
+    EventType("ChunksDeleted", "memory", "audit", _TAKEN_OUT, reversible=True),
+    EventType(
+        "ChunksRestored",
+        "memory",
+        "audit",
+        {"dialog_key": ident, "count": count, "present": count, "lifted": count},
+    ),
+    EventType(
+        "DialogKeysMerged",
+        "memory",
+        "audit",
+        {
+            "merge_id": word,
+            "kept_key": ident,
+            "dropped_key": ident,
+            "mode": word,
+            "moved": count,
+            "copied": count,
+            "dropped": count,
+        },
+        reversible=True,
+    ),
+    EventType(
+        "MergeUndone", "memory", "audit", {"merge_id": word, "kept_key": ident, "dropped_key": ident, "rows": count}
+    ),
+    # Names nothing of the person: the erasure that it is about takes its own event along otherwise.
+    EventType("DialogErased", "memory", "audit", {"erasure_id": word, "reason": word, "keys": count, "by_table": counts}),
+    EventType(
+        "SnapshotsCaptured",
+        "snapshots",
+        "audit",
+        {
+            "dialog_key": ident,
+            "sync_date": word,
+            "by_type": counts,
+            "inserted": count,
+            "updated": count,
+            "unchanged": count,
+            "kept": count,
+            "warnings": count,
+        },
+    ),
+    EventType(
+        "SnapshotsCompared",
+        "snapshots",
+        "observation",
+        {"dialog_key": ident, "date_a": word, "date_b": word, "added": count, "removed": count, "changed": count},
+    ),
+    EventType("SnapshotPinned", "snapshots", "audit", {**_SNAPSHOT, "until": word}),
+    EventType("SnapshotUnpinned", "snapshots", "audit", {**_SNAPSHOT, "until": word}),
+    EventType(
+        "CleanupPreviewed",
+        "snapshots",
+        "observation",
+        {
+            "cutoff": word,
+            "expired": count,
+            "by_type": counts,
+            "oldest": word,
+            "pinned": count,
+            "without_expiry": count,
+        },
+    ),
+    # One per batch, in its transaction; the run's own CleanupRan follows.
+    EventType(
+        "SnapshotsDeleted", "snapshots", "audit", {"run_id": word, "cutoff": word, "deleted": count, "by_type": counts}
+    ),
+    EventType(
+        "CleanupRan",
+        "snapshots",
+        "audit",
+        {
+            "run_id": word,
+            "cutoff": word,
+            "deleted": count,
+            "by_type": counts,
+            "batches": count,
+            "duration_ms": number,
+            "failed": flag,
+            "stopped": flag,
+        },
+    ),
+    EventType("CleanupScheduleChanged", "snapshots", "audit", {"confirmed": flag, "expired": count}),
+    EventType(
+        "ChunksReembedded",
+        "memory",
+        "audit",
+        {
+            "dialog_key": ident,
+            "from_model": word,
+            "to_model": word,
+            "count": count,
+            "passed_over": count,
+            "by_model": counts,
+            "stopped": flag,
+            "failed": flag,
+            "duration_ms": number,
+        },
+    ),
+    EventType("JobStarted", "operations", "audit", {"job_id": word, "kind": word}),
+    EventType("JobCancelRequested", "operations", "audit", {"job_id": word, "kind": word}),
+    EventType(
+        "JobEnded",
+        "operations",
+        "observation",
+        {"job_id": word, "kind": word, "state": word, "done": count, "total": count, "error": word},
+    ),
+    EventType(
+        "TokensLogged",
+        "usage",
+        "observation",
+        {
+            "request_id": ident,
+            "dialog_key": ident,
+            "calls": count,
+            "by_phase": counts,
+            "provider": ident,
+            "model": ident,
+            "prompt": count,
+            "completion": count,
+            "total": count,
+            "estimated": flag,
+            "cost": number,
+        },
+    ),
+    EventType(
+        "PriceSet",
+        "usage",
+        "audit",
+        {
+            "provider": ident,
+            "model": ident,
+            "valid_from": word,
+            "size_over": count,
+            "input_usd": word,
+            "output_usd": word,
+            "cached_usd": word,
+            "before_input_usd": word,
+            "before_output_usd": word,
+            "before_cached_usd": word,
+            "source": ident,
+            "source_date": word,
+        },
+    ),
+    EventType(
+        "UsageBudgetSet",
+        "usage",
+        "audit",
+        {
+            "tokens_per_day": count,
+            "usd_per_day": word,
+            "usd_per_month": word,
+            "before_tokens_per_day": count,
+            "before_usd_per_day": word,
+            "before_usd_per_month": word,
+        },
+    ),
+    EventType(
+        "PhotoDescribed",
+        "memory",
+        "audit",
+        {
+            "dialog_key": ident,
+            "photo_hash": word,
+            "model": word,
+            "added": flag,
+            "snapshot": flag,
+            "uploaded": flag,
+            "duration_ms": number,
+        },
+    ),
+    EventType(
+        "PhotoFailed", "memory", "observation", {"dialog_key": ident, "photo_hash": word, "error_class": word}
+    ),
+    EventType(
+        "ChainVerified", "health", "audit", {"ok": flag, "checked": count, "first_bad_seq": count, "reason": word}
+    ),
     EventType("MigrationsApplied", "health", "audit", {"versions": words, "count": count, "duration_ms": number}),
     EventType(
         "HealthChecked",

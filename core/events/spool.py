@@ -9,7 +9,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,18 @@ class Spool:
             with os.fdopen(descriptor, "ab") as file:
                 file.write(line.encode() + b"\n")
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    def change_memory(self, change: Callable[[Record], Record | None]) -> int:
+        """Put the records that the disk refused through `change`, None drops one; how many it changed."""
+        with self._lock:
+            after = [change(record) for record in self._memory]
+            changed = sum(a != b for a, b in zip(after, self._memory, strict=True))
+            self._memory = [record for record in after if record is not None]
+        return changed
+
     def settle(self, paths: list[Path]) -> None:
         """Force files that will stay a while to the disk."""
         for path in paths:
@@ -111,11 +123,23 @@ class Spool:
             finally:
                 os.close(descriptor)
 
-    def depth(self) -> Depth:
-        """What is waiting, of all processes and kinds."""
+    def depth(self, kind: str | None = None) -> Depth:
+        """What is waiting, of all processes, of one kind or of all."""
         with self._lock:
-            in_memory = len(self._memory)
-        return Depth(self._lines("*.jsonl"), in_memory, self._lines("*.refused"))
+            in_memory = sum(kind in (None, record.kind) for record in self._memory)
+        return Depth(self._lines(f"{kind or '*'}~*.jsonl"), in_memory, self._lines(f"{kind or '*'}.refused"))
+
+    def peek(self, kind: str) -> list[Record]:
+        """The records that wait, of all processes, left where they are; some may be written meanwhile."""
+        for _ in range(3):
+            try:
+                paths = sorted(self._folder.glob(f"{kind}~*.jsonl"))
+                found = [record for path in paths for record in read_segment(path)]
+                break
+            except OSError:
+                found = []  # a file was written to the database, or another process took it over: look again
+        with self._lock:
+            return found + [record for record in self._memory if record.kind == kind]
 
     def close(self) -> None:
         """Leave what is left to the next process."""
@@ -183,7 +207,7 @@ def read_segment(path: Path) -> Iterator[Record]:
     """The records of a file in order. A line that a crash cut short is skipped with a warning."""
     damaged = 0
     for line in path.read_bytes().split(b"\n"):
-        if not line:
+        if not line.strip():  # taken out where it lay
             continue
         try:
             found = json.loads(line)

@@ -12,6 +12,7 @@ from core.events.actor import Actor, normalize_actor
 from core.events.spool import Record
 
 APPEND_S = 10.0
+VERIFY_S = 60.0
 PAGE_LIMIT = 1000
 
 OBSERVATION_DAYS = 90
@@ -53,6 +54,8 @@ class Chain:
     checked: int
     first_bad_seq: int | None
     reason: str | None
+    next_seq: int | None = None  # of a slice: where the next one begins, None at the end
+    events: int = 0  # of a slice: how many events there are in all
 
 
 class EventStore:
@@ -112,10 +115,51 @@ class EventStore:
         answer = self._db.rpc("companion_count_events", window, read=True, returns=dict)
         return {str(name): int(n) for name, n in answer.items()}
 
-    def verify(self, from_seq: int | None = None) -> Chain:
-        """Recompute the chain of hashes from that row on, else from the last checkpoint."""
-        answer = self._db.rpc("companion_verify_chain", {"p_from_seq": from_seq}, read=True, returns=dict)
-        return Chain(bool(answer["ok"]), int(answer["checked"]), answer.get("first_bad_seq"), answer.get("reason"))
+    def find(
+        self,
+        *,
+        about: str | None = None,
+        app_id: str | None = None,
+        type: str | None = None,
+        types: Sequence[str] | None = None,
+        event_class: str | None = None,
+        actor_kind: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+        before_seq: int | None = None,
+    ) -> EventPage:
+        """As `query`, and `about`: what concerns one dialog, request or record, or follows from one event.
+
+        SQL: desk_activity.
+        """
+        params = {
+            "p_about": about,
+            "p_app_id": app_id,
+            "p_type": type,
+            "p_types": list(types) if types is not None else None,
+            "p_class": event_class,
+            "p_actor_kind": actor_kind,
+            "p_since": since.isoformat() if since else None,
+            "p_until": until.isoformat() if until else None,
+            "p_limit": max(1, min(limit, PAGE_LIMIT)),
+            "p_before_seq": before_seq,
+        }
+        answer = self._db.rpc("desk_activity", params, read=True, returns=dict)
+        return EventPage(tuple(_stored(row) for row in answer["rows"]), answer.get("next_before_seq"))
+
+    def verify(self, from_seq: int | None = None, *, limit: int | None = None) -> Chain:
+        """Recompute the chain of hashes from that row on, else from the last checkpoint; with `limit` a slice of it."""
+        params = {"p_from_seq": from_seq, "p_limit": limit}
+        answer = self._db.rpc("companion_verify_chain", params, read=True, returns=dict, timeout_s=VERIFY_S)
+        return Chain(
+            bool(answer["ok"]),
+            int(answer["checked"]),
+            answer.get("first_bad_seq"),
+            answer.get("reason"),
+            answer.get("next_seq"),
+            int(answer.get("events") or 0),
+        )
 
     def prune(
         self,

@@ -12,6 +12,8 @@ from core.health.report import Verdict
 CHUNKS = "client_memory_chunks"
 # Beyond this share the search misses enough to be called degraded. Source: spec/companion.md, rule stale-embeddings.
 STALE_SHARE = 0.05
+SERVICE_KEY = "Set BESCO_SUPABASE_SERVICE_ROLE_KEY."
+HIDDEN = "row-level security hides what it may not read"
 
 
 def judge_chunks(count: int, role: KeyRole) -> Verdict:
@@ -21,9 +23,10 @@ def judge_chunks(count: int, role: KeyRole) -> Verdict:
         seen = "and sees no row" if count == 0 else f"and sees {count:,} rows"
         return Verdict(
             "degraded",
-            f"The key is an anon or publishable key {seen}: row-level security hides what it may not read.",
-            "Set BESCO_SUPABASE_SERVICE_ROLE_KEY.",
+            f"The key is an anon or publishable key {seen}: {HIDDEN}.",
+            SERVICE_KEY,
             facts,
+            "public_key",
         )
     return Verdict("ok", f"{count:,} chunks.", facts=facts)
 
@@ -90,7 +93,7 @@ def judge_models(memory: Mapping[str, Any], model: str | None) -> Verdict:
     if stale == 0:
         return Verdict("ok", f"Every chunk is of {model}.", facts=facts)
     reason = f"{stale:,} of {total:,} chunks are of another model and not searchable."
-    if stale <= total * STALE_SHARE or _only_demo(memory):
+    if stale <= total * STALE_SHARE or only_demo(memory):
         return Verdict("ok", reason, facts=facts)
     return Verdict("degraded", reason, "Embed them again, or set the embedder that wrote them.", facts)
 
@@ -102,18 +105,19 @@ def judge_keys(memory: Mapping[str, Any]) -> Verdict:
     if pairs == 0:
         return Verdict("ok", "No pair has chunks under both key orders.", facts=facts)
     reason = f"{pairs:,} pairs have chunks under both key orders; a search sees one half."
-    if _only_demo(memory):
+    if only_demo(memory):
         return Verdict("ok", f"{reason} The demo data means to show this.", facts=facts)
     return Verdict("degraded", reason, "Compare the two keys on the page Dialogs.", facts)
 
 
-def judge_rollups(memory: Mapping[str, Any], compared: Mapping[str, Any] | None) -> Verdict:
-    """The totals behind lists and figures: marked stale by a trigger that failed, or found to differ when compared."""
+def judge_rollups(memory: Mapping[str, Any], daily: Mapping[str, Any] | None) -> Verdict:
+    """The totals behind lists and figures: marked stale by a trigger that failed, or found to differ by the daily
+    comparison with the rows."""
     facts: dict[str, Any] = {"stale": bool(memory["rollup_stale"]), "dialogs": memory["dialogs"]}
     rebuild = "Rebuild them (desk_rebuild_rollups)."
-    if compared is not None:
-        facts["equal"] = bool(compared["equal"])
-        facts["differing"] = len(compared.get("differing") or ())
+    compared = (daily or {}).get("totals")
+    if daily is not None and compared is not None:
+        facts |= {"equal": compared["equal"], "differing": compared["differing"], "compared_at": daily["at"]}
         if not compared["equal"]:
             return Verdict("degraded", "Totals differ from the rows they count.", rebuild, facts)
     if memory["rollup_stale"]:
@@ -158,9 +162,10 @@ def judge_spool(waiting: int, in_memory: int, refused: int, failing_s: float | N
     return Verdict("ok", "Nothing waits to be written." if waiting == 0 else f"{waiting:,} on their way.", facts=facts)
 
 
-def _only_demo(memory: Mapping[str, Any]) -> bool:
+def only_demo(memory: Mapping[str, Any]) -> bool:
+    """Whether every chunk is of the demo data, which shows faults on purpose."""
     demo = memory.get("demo") or {}
-    return 0 < int(memory["chunks"]) <= int(demo.get("chunks") or 0)
+    return 0 < int(memory.get("chunks") or 0) <= int(demo.get("chunks") or 0)
 
 
 def _some(names: list[str]) -> str:

@@ -10,16 +10,20 @@ from typing import Any, Literal
 Status = Literal["ok", "degraded", "down", "unknown"]
 
 ESSENTIAL = ("auth", "database")
+# Says nothing about the system itself: a webhook that fails must not be the reason for another call of it.
+ASIDE = ("webhook",)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: a status, the reason in words for an operator, what to do, and plain facts."""
+    """What a check found: a status, the reason in words for an operator, what to do, plain facts, and a code for the
+    history where the status is not ok."""
 
     status: Status
     reason: str
     hint: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Component:
     since: datetime
     latency_ms: float
     facts: Mapping[str, Any]
+    code: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """camelCase; nothing personal is in it."""
@@ -61,7 +66,7 @@ class HealthReport:
     @property
     def status(self) -> Status:
         """`down` unless Auth and the chunk table both work; then `ok` only if every component is. Unknown is not ok."""
-        of = {component.name: component.status for component in self.components}
+        of = {component.name: component.status for component in self.components if component.name not in ASIDE}
         if any(of.get(name, "unknown") in ("down", "unknown") for name in ESSENTIAL):
             return "down"
         return "ok" if all(status == "ok" for status in of.values()) else "degraded"
@@ -69,7 +74,8 @@ class HealthReport:
     @property
     def reason(self) -> str:
         """The first thing to look at, in its own words; empty when all is well."""
-        worst = sorted((c for c in self.components if c.status != "ok"), key=_urgency)
+        bad = (c for c in self.components if c.status != "ok" and c.name not in ASIDE)
+        worst = sorted(bad, key=_urgency)
         return f"{worst[0].label}: {worst[0].reason}" if worst else ""
 
     def component(self, name: str) -> Component:

@@ -151,3 +151,16 @@ def test_each_target_has_its_folder(tmp_path: Path) -> None:
     one, other = spool_folder(tmp_path, "https://one.supabase.co"), spool_folder(tmp_path, "https://two.supabase.co")
     assert len({embedded, one, other}) == 3
     assert "one" not in one.name
+
+
+def test_one_kind_is_counted_and_looked_at_alone(tmp_path: Path) -> None:
+    """What waits of one kind, of all processes, is seen and stays where it is."""
+    mine, theirs = Spool(tmp_path / "spool"), Spool(tmp_path / "spool")
+    mine.append(Record("event", "e", {}))
+    mine.append(Record("usage", "u1", {"n": 1}))
+    theirs.append(Record("usage", "u2", {"n": 2}))
+    assert [mine.depth(kind).waiting for kind in ("usage", "event", None)] == [2, 1, 3]
+    assert sorted(record.id for record in mine.peek("usage")) == ["u1", "u2"]
+    assert mine.depth("usage").waiting == 2
+    mine.refuse(Record("usage", "u3", {}))
+    assert (mine.depth("usage").refused, mine.depth("event").refused) == (1, 0)

@@ -1,0 +1,1 @@
+"""What is seen on a photo, in words: a safe download, a real image, Gemini's description, a chunk of memory."""

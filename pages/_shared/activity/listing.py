@@ -1,0 +1,103 @@
+"""The list of events, page by page, and its files."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.events.store import EventPage, StoredEvent
+from pages._shared import formats, session, tables
+from pages._shared.activity import reading
+from pages._shared.activity.facts import FIELDS, row
+from pages._shared.activity.filters import Choice
+from pages._shared.export import to_csv, to_json
+from pages._shared.feedback import empty
+from pages._shared.layout import panel
+from pages._shared.resources import settings
+from pages._shared.tables import Column
+
+PLACE = "activity.place"
+COLUMNS = (
+    Column("at", "When", "when"),
+    Column("type", "What"),
+    Column("actor", "Who"),
+    Column("target", "On"),
+    Column("before", "Before"),
+    Column("after", "After, and facts", width="large"),
+    Column("reason", "Reason"),
+    Column("seq", "Row", "count"),
+)
+
+
+def place(choice: Choice) -> list[int]:
+    """The rows before which the pages begin that were turned; empty on the newest page, and after another choice."""
+    kept = session.remembered(PLACE, None)
+    return list(kept[1]) if kept and kept[0] == choice else []
+
+
+def show(choice: Choice, found: EventPage) -> StoredEvent | None:
+    """Draws a page; the event somebody chose, else None."""
+    turned = place(choice)
+    says = "Newest first. Events hold counts, ids and hashes, never a text. Click a row for all of it."
+    with panel("Events", says):
+        if not found.rows:
+            _nothing(choice, turned)
+            return None
+        shown = [row(event) | {"target": formats.key(row(event)["target"])} for event in found.rows]
+        key = f"events-{turned[-1] if turned else 'newest'}-{hash(choice)}"
+        chosen = tables.show(shown, COLUMNS, key=key, zone=settings().time_zone, select=True)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            _turn(choice, turned, found)
+            tables.downloads([row(event) for event in found.rows], FIELDS, name="activity", key="activity-file")
+            _all_files(choice, complete=found.next_before_seq is None and not turned)
+    return found.rows[chosen] if chosen is not None else None
+
+
+def _turn(choice: Choice, turned: list[int], found: EventPage) -> None:
+    st.button("Newest", key="newest", disabled=not turned, on_click=_go, args=(choice, []))
+    onward = found.next_before_seq
+    st.button(
+        "Older",
+        key="older",
+        icon=":material/arrow_forward:",
+        disabled=onward is None,
+        on_click=_go,
+        args=(choice, [*turned, onward]),
+    )
+
+
+def _go(choice: Choice, turned: list[int]) -> None:
+    session.remember(PLACE, (choice, turned))
+
+
+def _all_files(choice: Choice, *, complete: bool) -> None:
+    """Files of all pages together, made when somebody clicks."""
+    if complete:
+        return
+    for label, make, mime in (("CSV", to_csv, "text/csv"), ("JSON", to_json, "application/json")):
+        st.download_button(
+            f"All matching, {label}",
+            data=partial(_whole, choice, make),
+            file_name=f"activity-all.{label.lower()}",
+            mime=mime,
+            key=f"activity-all-{label.lower()}",
+            on_click="ignore",
+            icon=":material/download:",
+            type="tertiary",
+            help=f"Every page, at most {reading.EXPORT:,} events.",
+        )
+
+
+def _whole(choice: Choice, make: object) -> bytes:
+    made: bytes = make(reading.every(choice), FIELDS)  # type: ignore[operator]
+    return made
+
+
+def _nothing(choice: Choice, turned: list[int]) -> None:
+    if choice != Choice() or turned:
+        empty("No event matches", "Take a filter away, or follow another id.")
+    else:
+        empty(
+            "Nothing has happened yet", "Ingests, searches, clean-ups and changes of health appear here as they happen."
+        )

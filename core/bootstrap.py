@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,16 +18,34 @@ from core.db.client import Database
 from core.embedding.provider import Embedder
 from core.events.emitter import Events, open_events
 from core.events.spool import spool_folder
+from core.health.changes import Changes
+from core.health.daily import DailyChecks
+from core.health.monitor import Monitor
 from core.health.service import HealthService
+from core.health.timeline import Timeline
+from core.health.webhook import Webhook
+from core.jobs.jobs import Jobs
 from core.local.migrate import read_migrations
 from core.local.server import Endpoint, LocalSupabase
 from core.memory.dialogs import DialogReads
 from core.memory.status import PairStatus, pair_status
 from core.memory.store import ChunkStore
+from core.photos.service import PhotoService
+from core.photos.vision import GeminiVision, Look
+from core.services.cleanup_job import CleanupJob
+from core.services.corrections import CorrectionService
 from core.services.demo import DemoService
 from core.services.embedder import ActiveEmbedder
+from core.services.erase import EraseService
 from core.services.ingest import IngestService
+from core.services.intake import IntakeService
+from core.services.merge import MergeService
+from core.services.reembed import ReembedService
 from core.services.search import SearchService
+from core.services.snapshot_source import SnapshotSource
+from core.services.snapshots import SnapshotService
+from core.services.upload_files import UploadFiles
+from core.usage.usage import Usage
 
 MIGRATIONS = Path(__file__).parent.parent / "supabase" / "migrations"
 
@@ -49,6 +69,18 @@ class Core:
     ingest: IngestService
     health: HealthService
     demo: DemoService
+    snapshots: SnapshotService
+    jobs: Jobs
+    intake: IntakeService
+    reembed: ReembedService
+    cleanup: CleanupJob
+    snapshot_source: SnapshotSource
+    usage: Usage
+    corrections: CorrectionService
+    merges: MergeService
+    erasures: EraseService
+    monitor: Monitor
+    photos: PhotoService
     on_close: ExitStack
 
     def model(self) -> str | None:
@@ -99,6 +131,31 @@ def build_core(
         active = ActiveEmbedder(settings, demo.loaded, embedder)
         started.callback(active.close)
         dialogs = DialogReads(db, active.model)
+        jobs = Jobs(db, events, settings.data_dir)
+        started.callback(jobs.close)
+        usage = Usage(db, events, clock)
+        started.callback(usage.close)
+        ingest = IngestService(ChunkStore(db), active, events)
+        snapshots = SnapshotService(db, events, clock, embedded=settings.embedded)
+        jobs.hourly(snapshots.daily.tend)
+        webhook = Webhook(settings.webhook_url) if settings.webhook_url else None
+        health = HealthService(
+            db,
+            clock,
+            embedded=settings.embedded,
+            migrations=read_migrations(MIGRATIONS),
+            model=active.model,
+            probe=_probe(active),
+            events=events,
+            webhook=webhook.verdict if webhook else None,
+        )
+        changes = Changes(events, db, webhook.tell if webhook else None)
+        monitor = Monitor(health, Timeline(db, clock), changes, DailyChecks(db, clock))
+        if webhook:
+            started.callback(webhook.close)
+        started.callback(monitor.stop)
+        photos = _photos(settings, db, events, clock, active, jobs, usage)
+        started.callback(photos.close)
         core = Core(
             settings=settings,
             clock=clock,
@@ -108,20 +165,30 @@ def build_core(
             embedder=active,
             dialogs=dialogs,
             search=SearchService(db, active, events, clock),
-            ingest=IngestService(ChunkStore(db), active, events),
-            health=HealthService(
-                db,
-                clock,
-                embedded=settings.embedded,
-                migrations=read_migrations(MIGRATIONS),
-                model=active.model,
-                probe=_probe(active),
-                events=events,
-            ),
+            ingest=ingest,
+            health=health,
             demo=demo,
+            snapshots=snapshots,
+            jobs=jobs,
+            intake=IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest),
+            reembed=ReembedService(
+                db, active, events, jobs, hosted=not settings.embedded, price=_embedding_price(usage, clock)
+            ),
+            cleanup=CleanupJob(snapshots, jobs),
+            snapshot_source=SnapshotSource(db, snapshots.reads),
+            usage=usage,
+            corrections=CorrectionService(db, events),
+            merges=MergeService(db, events),
+            erasures=EraseService(
+                db, events, settings.data_dir, UploadFiles(settings.data_dir, clock), usage.recorder.flush
+            ),
+            monitor=monitor,
+            photos=photos,
             on_close=started.pop_all(),
         )
     if background:
+        core.jobs.work()
+        core.monitor.start()
         core.on_close.callback(demo.stop)
         threading.Thread(target=demo.load_when_due, name="demo data", daemon=True).start()
     return core
@@ -143,6 +210,44 @@ def _database(settings: Settings, endpoint: Endpoint | None, local: LocalSupabas
         timeout_s=settings.db_timeout_s,
         revive=revive if local is not None else None,
     )
+
+
+def _photos(
+    settings: Settings,
+    db: Database,
+    events: Events,
+    clock: Clock,
+    active: ActiveEmbedder,
+    jobs: Jobs,
+    usage: Usage,
+) -> PhotoService:
+    """With the consent and the key; else it is there and says which of them is missing."""
+
+    def tokens(dialog_key: str, look: Look) -> None:
+        counted = {"promptTokens": look.prompt_tokens, "completionTokens": look.completion_tokens}
+        entry = {"provider": "gemini", "model": look.model, "phase": "photo", **counted}
+        usage.record({"requestId": str(uuid.uuid4()), "entries": [entry]}, dialog_key=dialog_key)
+
+    consent, key = settings.photo_analysis, settings.gemini_api_key
+    missing = [] if consent else ["MEMORY_DESK_PHOTO_ANALYSIS=on"]
+    missing += [] if key else ["BESCO_GEMINI_API_KEY"]
+    vision = None
+    if consent and key:
+        vision = GeminiVision(
+            key, settings.vision_model, base_url=settings.gemini_base_url, timeout_s=settings.embed_timeout_s
+        )
+    return PhotoService(db, events, clock, active, jobs, vision=vision, missing=tuple(missing), tokens=tokens)
+
+
+def _embedding_price(usage: Usage, clock: Clock) -> Callable[[str], Decimal | None]:
+    """USD per million tokens of an embedding model by its stored name, as entered; None where nobody has."""
+
+    def price(name: str) -> Decimal | None:
+        model = name.rsplit(":", 1)[0]
+        dated = usage.prices.book().at(model.split("-", 1)[0], model, clock.now())
+        return dated[0].input_usd if dated and 0 in dated else None
+
+    return price
 
 
 def _probe(active: ActiveEmbedder) -> Callable[[], None]:

@@ -59,6 +59,22 @@ class Settings(BaseModel):
     port: int = Field(8501, ge=1, le=65535)
     db_timeout_s: float = Field(10.0, gt=0)
     embed_timeout_s: float = Field(60.0, gt=0)
+    webhook_url: SecretStr | None = Field(None, description="told of a change of health; its path may be a secret")
+    photo_analysis: Switch = Field(False, description="consent: photos are sent to Gemini")
+    vision_model: str = "gemini-2.5-flash"
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _http_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            try:
+                parts = urlsplit(value.get_secret_value())
+                usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                usable = False
+            if not usable:
+                raise ValueError("is no http(s) URL")
+        return value
 
     @field_validator("time_zone")
     @classmethod
@@ -96,6 +112,9 @@ FIELDS = {
     "PORT": "port",
     "MEMORY_DESK_DB_TIMEOUT_S": "db_timeout_s",
     "MEMORY_DESK_EMBED_TIMEOUT_S": "embed_timeout_s",
+    "MEMORY_DESK_WEBHOOK_URL": "webhook_url",
+    "MEMORY_DESK_PHOTO_ANALYSIS": "photo_analysis",
+    "MEMORY_DESK_VISION_MODEL": "vision_model",
 }
 
 

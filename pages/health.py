@@ -8,8 +8,9 @@ from pages._shared import components, guard, light, reads
 from pages._shared.examples import curl
 from pages._shared.feedback import boundary
 from pages._shared.head import page_head
+from pages._shared.health import history
 from pages._shared.layout import panel
-from pages._shared.resources import settings
+from pages._shared.resources import core, settings
 
 EVERY_S = 15.0
 
@@ -36,8 +37,13 @@ def live() -> None:
 
 
 live()
+with boundary("The history of the checks"):
+    history.show()
+with boundary("The daily checks"):
+    history.daily(core().health.daily)
 says = "What this version brings and the database has not recorded, or has recorded and is not ours."
 with panel("Migrations", says), boundary("The list of migrations"):
     components.migrations(reads.health().component("migrations"))
 with panel("The same for a monitor", "200 while ok or degraded, 503 while down; nothing personal is in the answer."):
     st.code(curl(settings(), "GET", "/health"), language="bash", wrap_lines=True)
+    st.code(curl(settings(), "GET", "/metrics"), language="bash", wrap_lines=True)

@@ -8,7 +8,7 @@ from pages._shared import charts, demo, guard, reads
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
 from pages._shared.layout import panel
-from pages._shared.overview import changes, figures, first_steps, models, pairs
+from pages._shared.overview import changes, figures, first_steps, models, pairs, today
 
 here = guard.enter("overview")
 head = page_head(here, "What the memory holds, whether it works, and what changed lately.")
@@ -18,8 +18,9 @@ with boundary(here.title):
     memory = read.value
     head.as_of(read.at)
     stale(read)
-    demo.card(memory.demo)
     figures(memory)
+    with boundary("Today beside yesterday"):
+        today()
     if not memory.chunks:
         first_steps()
     else:
@@ -42,3 +43,4 @@ with boundary(here.title):
             changes(latest.value.rows)
         else:
             empty("Nothing has changed yet", "Ingests, removals and migrations appear here as they happen.")
+    demo.card(memory.demo)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import memory, upkeep
+from core.cli import memory, mending, snapshots, upkeep, usage, work
 from core.cli.output import UsageError, print_error
 from core.errors import CoreError
 from core.events.actor import Actor, run_as, user
@@ -83,6 +83,28 @@ def parser() -> argparse.ArgumentParser:
     action.add_argument("--load", action="store_true", help="load it into the embedded database")
     action.add_argument("--remove", action="store_true", help="remove every demo row, and remember that")
     action.add_argument("--rebuild", action="store_true", help="make the shipped file anew with the local embedder")
+
+    cleanup = _command(commands, "cleanup", snapshots.cleanup, "delete expired snapshots, pinned ones never")
+    cleanup.add_argument("--dry-run", action="store_true", help="only say what would be deleted")
+    cleanup.add_argument("--limit", type=int, help="delete at most so many")
+
+    usage.add_arguments(
+        _command(commands, "usage", usage.usage, "what the calls used and cost, and whether the totals are right")
+    )
+
+    reembed = _command(commands, "reembed", work.reembed, "embed again the chunks of other models, as a job done here")
+    _pair(reembed)
+    reembed.add_argument("--dry-run", action="store_true", help="only say what it would take")
+    reembed.add_argument("--yes", action="store_true", help="do it although another writer uses the old model")
+
+    mending.add_merge(_command(commands, "merge", mending.merge, "merge the two keys of a pair, or take a merge back"))
+    mending.add_erase(
+        _command(commands, "erase", mending.erase, "erase a person: every trace of a dialog, here and in the database")
+    )
+
+    jobs = _command(commands, "jobs", work.jobs, "the latest jobs with their progress")
+    jobs.add_argument("--limit", type=int, default=20, help="how many (default 20)")
+    jobs.add_argument("--cancel", metavar="ID", help="ask this job to stop between two steps")
 
     _command(commands, "health", upkeep.health, "every component's state; exit code 1 unless ok or degraded")
     return top

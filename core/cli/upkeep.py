@@ -47,7 +47,7 @@ def demo(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"state": state.state, "done": state.done, "total": state.total})
     else:
-        print(f"Demo data: {state.state}, {state.done} of {state.total} dialogs.")
+        print(f"Demo data: {state.state}, {state.done} of {state.total} {state.part}.")
     return 1 if state.state == "failed" else 0
 
 

@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]  # stage ('embed' or 'write'), done, 
 
 @dataclass(frozen=True)
 class IngestResult:
-    """What one ingest did. `total_chunks` = `added` + `unchanged` + `reembedded`, all chunks the payload gave.
+    """What one ingest did. `total_chunks` = `added` + `unchanged` + `reembedded` + `excluded`, all the payload gave.
 
     `key_order` says how the dialog key came about: tips, generic or custom (given); `key_reason` says it in words.
     """
@@ -45,6 +45,7 @@ class IngestResult:
     key_order: str = "custom"
     key_reason: str = ""
     model: str | None = None
+    excluded: int = 0
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
@@ -81,6 +82,8 @@ class Plan:
     chunks: tuple[Chunk, ...]
     absent: frozenset[str]
     stale: frozenset[str]
+    excluded: frozenset[str] = frozenset()
+    erased_at: str | None = None
 
     @property
     def pending(self) -> tuple[Chunk, ...]:
@@ -88,16 +91,31 @@ class Plan:
         return tuple(chunk for chunk in self.chunks if chunk.content_hash in wanted)
 
     def state(self, chunk: Chunk) -> str:
-        """new, stale (another model's vector, or none), or unchanged."""
+        """new, stale (another model's vector, or none), excluded (somebody took it out), or unchanged."""
         if chunk.content_hash in self.absent:
             return "new"
+        if chunk.content_hash in self.excluded:
+            return "excluded"
         return "stale" if chunk.content_hash in self.stale else "unchanged"
 
 
 def make_plan(store: ChunkStore, dialog_key: str, chunks: Sequence[Chunk], model: str) -> Plan:
     """Ask the database which hashes are absent or stale."""
     missing = store.missing_hashes(dialog_key, [chunk.content_hash for chunk in chunks], model)
-    return Plan(tuple(chunks), missing.absent, missing.stale)
+    return Plan(tuple(chunks), missing.absent, missing.stale, missing.excluded, missing.erased_at)
+
+
+def plan_notices(plan: Plan, excluded: int | None = None) -> tuple[Notice, ...]:
+    """What an operator decided about this dialog before. `excluded`: chunks left out, where that is known by now."""
+    left_out = len(plan.excluded) if excluded is None else excluded
+    notices = []
+    if left_out:
+        what = f"Chunks left out, because somebody excluded or deleted them: {left_out:,}."
+        notices.append(Notice("memory", what, "dropped", left_out))
+    if plan.erased_at:
+        what = f"This dialog was erased on {plan.erased_at[:10]}, and is being written again."
+        notices.append(Notice("dialogKey", what, "identity"))
+    return tuple(notices)
 
 
 def embed(embedder: Embedder, plan: Plan, progress: Progress | None = None) -> dict[str, np.ndarray]:

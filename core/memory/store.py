@@ -19,19 +19,28 @@ SAMPLE_ROWS = 50
 
 @dataclass(frozen=True)
 class Missing:
-    """Hashes of one dialog that have no row (`absent`), or a row of another embedding model or none (`stale`)."""
+    """Hashes of one dialog that have no row (`absent`), or a row of another embedding model or none (`stale`).
+
+    `excluded` have none because somebody took them out. `erased_at`: when the dialog was erased, ISO text.
+    """
 
     absent: frozenset[str]
     stale: frozenset[str]
+    excluded: frozenset[str] = frozenset()
+    erased_at: str | None = None
 
 
 @dataclass(frozen=True)
 class Written:
     added: int
     reembedded: int
+    excluded: int = 0
 
     def __add__(self, other: Written) -> Written:
-        return Written(self.added + other.added, self.reembedded + other.reembedded)
+        return Written(self.added + other.added, self.reembedded + other.reembedded, self.excluded + other.excluded)
+
+
+NOTHING = Written(0, 0)
 
 
 @dataclass(frozen=True)
@@ -55,12 +64,16 @@ class ChunkStore:
         """Which of these hashes need an embedding by `model`; all others have one. SQL: desk_missing_hashes."""
         absent: set[str] = set()
         stale: set[str] = set()
+        excluded: set[str] = set()
+        erased_at: str | None = None
         for start in range(0, len(hashes), HASH_BATCH):
             params = {"p_dialog_key": dialog_key, "p_hashes": hashes[start : start + HASH_BATCH], "p_model": model}
             answer = self._db.rpc("desk_missing_hashes", params, read=True, returns=dict)
             absent.update(answer["absent"])
             stale.update(answer["stale"])
-        return Missing(frozenset(absent), frozenset(stale))
+            excluded.update(answer["excluded"])
+            erased_at = answer["erased_at"]
+        return Missing(frozenset(absent), frozenset(stale), frozenset(excluded), erased_at)
 
     def write(
         self,
@@ -80,7 +93,7 @@ class ChunkStore:
             "p_seen_hashes": None if seen_hashes is None else list(seen_hashes),
         }
         answer = self._db.rpc("desk_write_chunks", params, read=False, returns=dict)
-        return Written(int(answer["added"]), int(answer["reembedded"]))
+        return Written(int(answer["added"]), int(answer["reembedded"]), int(answer["excluded"]))
 
     def counts(self, dialog_keys: Sequence[str]) -> dict[str, int]:
         """Chunks per dialog key, 0 for a key without any. SQL: desk_dialog_status."""

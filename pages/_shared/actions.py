@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from core.access import require
 from core.events import run_as
+from core.usage.prices import Budget
+from core.usage.pricing import Price
 from pages._shared import reads, session
 from pages._shared.resources import core
 
@@ -18,3 +20,37 @@ def remove_demo() -> int:
     session.keep_exploration(None)
     session.choose_dialog(None)
     return int(removed)
+
+
+def set_prices(*prices: Price) -> int:
+    """Enter prices; past usage is priced anew. Errors: CoreError."""
+    actor = session.actor()
+    with run_as(actor):
+        added = core().usage.set_price(actor, *prices)
+    reads.forget_usage()
+    return added
+
+
+def set_budget(budget: Budget) -> None:
+    """Errors: CoreError."""
+    actor = session.actor()
+    with run_as(actor):
+        core().usage.set_budget(actor, budget)
+    reads.forget_usage()
+
+
+def rebuild_usage() -> int:
+    """Bring the usage totals to what the rows say; how many sums changed. Errors: CoreError."""
+    actor = session.actor()
+    with run_as(actor):
+        changed = int(core().usage.rebuild(actor)["changed"])
+    reads.forget_usage()
+    return changed
+
+
+def flush_usage() -> bool:
+    """Try again to write the rows that wait on disk; False where some still wait."""
+    require(session.actor(), "record_usage")
+    done = core().usage.recorder.flush(5.0)
+    reads.forget_usage()
+    return done

@@ -31,8 +31,8 @@ def colour(source: str) -> str:
 
 def lighter(source: str) -> str:
     """The same hue, lighter: a boost, beside the cosine it is added to."""
-    red, green, blue = (int(colour(source)[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.45)"
+    parts = (int(colour(source)[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)  # half way to white, on a dark page as well
 
 
 def calm(figure: go.Figure, height: int, *, legend: bool = True) -> go.Figure:
@@ -53,7 +53,7 @@ def calm(figure: go.Figure, height: int, *, legend: bool = True) -> go.Figure:
 def card(title: str, says: str, figure: go.Figure, *, key: str, table: Callable[[], None] | None = None) -> None:
     """A chart in a bordered card: what it shows with its unit, one grey line, the chart, the numbers behind it."""
     with panel(title, says):
-        st.plotly_chart(figure, key=key, config={"displayModeBar": False, "scrollZoom": False})
+        st.plotly_chart(figure, key=key, config={"displayModeBar": False, "scrollZoom": False, "typesetMath": False})
         if table is not None:
             with st.expander("Table", type="compact"):
                 table()
@@ -75,7 +75,8 @@ def by_source(counts: Mapping[str, int], unit: str) -> go.Figure:
         )
     )
     figure.update_yaxes(autorange="reversed", showgrid=False)
-    figure.update_xaxes(rangemode="tozero", showticklabels=False, showgrid=False)
+    room = max([*counts.values(), 1]) * 1.2  # for the numbers beside the bars
+    figure.update_xaxes(range=[0, room], showticklabels=False, showgrid=False)
     return calm(figure, 32 * max(1, len(names)) + 30, legend=False)
 
 
@@ -94,7 +95,9 @@ def by_day(days: Sequence[tuple[str, str, int]], unit: str) -> go.Figure:
             hovertemplate="%{x}<br>" + source + ": %{y:,} " + unit + "<extra></extra>",
         )
     figure.update_layout(barmode="stack")
-    figure.update_xaxes(type="category", nticks=8, showgrid=False)
+    shown = axis[:: max(1, -(-len(axis) // 5))]
+    labels = [f"{date.fromisoformat(day):%-d %b}" for day in shown]
+    figure.update_xaxes(type="category", tickvals=shown, ticktext=labels, tickangle=0, showgrid=False)
     figure.update_yaxes(rangemode="tozero")
     return calm(figure, 240)
 

@@ -24,6 +24,9 @@ MEANINGS = {
     "PORT": "port to listen on",
     "MEMORY_DESK_DB_TIMEOUT_S": "seconds to wait for the database",
     "MEMORY_DESK_EMBED_TIMEOUT_S": "seconds to wait for the embedder",
+    "MEMORY_DESK_WEBHOOK_URL": "told of every settled change of the overall health",
+    "MEMORY_DESK_PHOTO_ANALYSIS": "consent: photos may be sent to Gemini to be described",
+    "MEMORY_DESK_VISION_MODEL": "the Gemini model that describes photos",
 }
 STARS = "********"
 

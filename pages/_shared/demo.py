@@ -7,44 +7,58 @@ from typing import Any
 
 import streamlit as st
 
-from pages._shared import actions
-from pages._shared.feedback import boundary
+from core.errors import CoreError
+from pages._shared import actions, reads
+from pages._shared.feedback import boundary, broken
 from pages._shared.formats import count, plural
 
 ASKED = "desk.demo.asked"
 DONE = "desk.demo.done"
+FAILED = "desk.demo.failed"
 
 
 def card(demo: Mapping[str, Any]) -> None:
     """Draws nothing where there is no demo data and none was removed just now."""
+    failure = st.session_state.pop(FAILED, None)
+    if failure is not None:
+        broken("The removal", failure)
     gone = st.session_state.pop(DONE, None)
     if gone is not None:
-        st.success(f"{plural(gone, 'demo chunk')} removed. The demo data will not come back by itself.")
+        st.success(f"{plural(gone, 'demo row')} removed. The demo data will not come back by itself.")
     chunks = int(demo.get("chunks") or 0)
     if not chunks:
         return
     with st.container(border=True):
         st.markdown("**Demo data**")
         st.text(
-            f"{plural(chunks, 'chunk')} of invented dialogs, to look around with. "
-            "While they are here, searches use the local model. Rows of your own are not touched by a removal."
+            f"{plural(chunks, 'chunk')} of invented dialogs, with invented snapshots, usage and prices, to look around "
+            "with. While they are here, searches use the local model. Rows of your own are not touched by a removal."
         )
         if st.button("Remove demo data…", key="demo-ask", icon=":material/delete:"):
-            st.session_state[ASKED] = chunks
+            st.session_state[ASKED] = True
     if st.session_state.get(ASKED):
         _confirm()
 
 
 @st.dialog("Remove the demo data?", on_dismiss=lambda: st.session_state.pop(ASKED, None))
 def _confirm() -> None:
-    chunks = st.session_state.get(ASKED) or 0
-    st.text(f"This deletes {plural(chunks, 'chunk')} and cannot be undone. `python -m core demo` loads them again.")
-    with st.container(horizontal=True):
-        st.button(f"Remove {count(chunks)} chunks", key="demo-remove", type="primary", on_click=_remove)
-        st.button("Keep them", key="demo-keep", on_click=lambda: st.session_state.pop(ASKED, None))
+    if not st.session_state.get(ASKED):  # decided: a click in here runs this function alone, and the page must follow
+        st.rerun()
+    with boundary("The count"):
+        rows = reads.demo_rows()
+        st.text(
+            f"This deletes {plural(rows.chunks, 'chunk')}, {plural(rows.snapshots, 'snapshot')}, "
+            f"{plural(rows.usage, 'row')} of usage and {plural(rows.prices, 'price')}, and cannot be undone. "
+            "`python -m core demo --load` loads them again."
+        )
+        with st.container(horizontal=True):
+            st.button(f"Remove {count(rows.total)} rows", key="demo-remove", type="primary", on_click=_remove)
+            st.button("Keep them", key="demo-keep", on_click=lambda: st.session_state.pop(ASKED, None))
 
 
 def _remove() -> None:
     st.session_state.pop(ASKED, None)
-    with boundary("The removal"):
+    try:
         st.session_state[DONE] = actions.remove_demo()
+    except CoreError as error:  # kept for the page: what a callback draws is gone with the next run
+        st.session_state[FAILED] = error

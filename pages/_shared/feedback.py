@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from core.errors import ConfigError, CoreError, DatabaseError
+from core.errors import CoreError, DatabaseError
 from pages._shared import reads
-from pages._shared.formats import ago, clock
-from pages._shared.resources import core, notebook
+from pages._shared.formats import ago, clock, moment
+from pages._shared.resources import core, notebook, settings
 
 log = logging.getLogger(__name__)
 RETRY_EVERY_S = 5.0
+DRAWN = "desk.watch.drawn"
 HOLDS = (
     "What is stored stays stored: writes are transactions. The page comes back by itself as soon as the cause is gone."
 )
@@ -43,7 +45,7 @@ def boundary(what: str, *, holds: str = HOLDS) -> Iterator[None]:
 
 
 def broken(what: str, error: CoreError, *, holds: str = HOLDS) -> None:
-    """What failed, since when, what still holds, and a retry; tries again by itself while a retry is worth it."""
+    """What failed, since when, what still holds, and a retry; tries again by itself where the database is the cause."""
     now = datetime.now(UTC)
     since = notebook().failing_since(what, now)
     with st.container(border=True, key=f"broken-{what.lower().replace(' ', '-')}"):
@@ -53,17 +55,27 @@ def broken(what: str, error: CoreError, *, holds: str = HOLDS) -> None:
         st.text(error.what)
         if error.hint:
             st.text(error.hint)
-        st.caption(f"Failing since {since:%Y-%m-%d %H:%M:%S} UTC ({ago(since, now)}). {holds}")
+        st.caption(f"Failing since {moment(since, settings().zone)} ({ago(since, now)}). {holds}")
         if st.button("Retry now", key=f"retry-{what}", icon=":material/refresh:"):
             reads.refresh()
             st.rerun()
-        if isinstance(error, (DatabaseError, ConfigError)) and error.retryable:
-            _watch()
+        if isinstance(error, DatabaseError):
+            _watch_from_now()
+
+
+def _watch_from_now() -> None:
+    st.session_state[DRAWN] = time.monotonic()
+    _watch()
 
 
 @st.fragment(run_every=RETRY_EVERY_S)
 def _watch() -> None:
-    """Asks the database one small thing while a page is broken, and runs the page again once it answers."""
+    """Asks for the health while a page is broken or stale, and runs the page again once the database answers.
+
+    Not in the run that drew it: what failed may fail again at once, and the page would run without end.
+    """
+    if time.monotonic() - st.session_state.get(DRAWN, 0.0) < RETRY_EVERY_S * 0.8:
+        return
     try:
         report = core().health.report(max_age_s=RETRY_EVERY_S / 2)
     except CoreError:
@@ -77,7 +89,7 @@ def stale(read: reads.Read) -> None:
     """Says that figures are old, and why; draws nothing while they are fresh."""
     if read.failure is None:
         return
-    zone = core().settings.zone
+    zone = settings().zone
     now = datetime.now(UTC)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"stale-{read.at.timestamp()}"):
         st.badge("stale", color="orange")
@@ -85,6 +97,7 @@ def stale(read: reads.Read) -> None:
         if st.button("Retry", key=f"retry-stale-{read.at.timestamp()}", type="tertiary"):
             reads.refresh()
             st.rerun()
+    _watch_from_now()
 
 
 def empty(title: str, why: str, *, code: str | None = None) -> None:

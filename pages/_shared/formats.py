@@ -66,6 +66,21 @@ def ago(at: datetime | None, now: datetime) -> str:
     return f"{at:%Y-%m-%d}"
 
 
+def day(at: str | None) -> date | None:
+    """The day of a date as the database writes it; None for none."""
+    return date.fromisoformat(at[:10]) if at else None
+
+
+def days_ago(at: date | None, today: date) -> str:
+    """today, 1 d ago, 12 d ago; from 60 days on the day itself."""
+    if at is None:
+        return "never"
+    days = (today - at).days
+    if days == 0:
+        return "today"
+    return at.isoformat() if days >= 60 else f"{days} d ago" if days > 0 else f"{-days} d from now"
+
+
 def key(dialog_key: str) -> str:
     """A dialog key by its first eight characters when it is a hash, else cut to 24 characters."""
     if re.fullmatch(r"[0-9a-f]{64}", dialog_key):

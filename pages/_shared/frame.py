@@ -27,7 +27,7 @@ page = st.navigation(
     [st.Page(p.path, title=p.title, icon=p.icon, url_path=p.name, default=p is PLACES[0]) for p in PLACES]
 )
 with guard.framed():
-    with st.sidebar:
+    with st.sidebar, boundary("The health light"):
         light.show()
     with boundary(page.title):
         page.run()

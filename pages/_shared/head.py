@@ -9,9 +9,8 @@ import streamlit as st
 
 from core.config import Settings
 from core.errors import CoreError
-from pages._shared import reads
 from pages._shared.formats import clock
-from pages._shared.resources import settings
+from pages._shared.resources import core, settings
 from pages._shared.sitemap import Place
 
 ENVIRONMENT = {"demo": "orange", "local": "blue", "hosted": "violet"}
@@ -54,6 +53,6 @@ def environment(given: Settings) -> str:
     if not given.embedded:
         return "hosted"
     try:
-        return "demo" if reads.overview().value.demo.get("chunks") else "local"
+        return "demo" if core().demo.loaded() else "local"  # known without a question: a head never waits
     except CoreError:
         return "local"

@@ -10,12 +10,14 @@ import streamlit as st
 
 from core.events.store import StoredEvent
 from core.memory.dialogs import MemoryOverview
-from pages._shared import formats, light, reads, session, tables
-from pages._shared.feedback import empty
-from pages._shared.layout import panel
+from core.snapshots.coverage import DayTotal
+from pages._shared import formats, layout, light, reads, session, tables
+from pages._shared.feedback import empty, stale
+from pages._shared.layout import Figure, panel
 from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.usage import words
 
 INGEST = """python -m core ingest dialog.json          # one file; or many, or - for standard input
 curl -s -X POST http://127.0.0.1:8501/stack-ai/tips/memory/ingest \\
@@ -33,27 +35,75 @@ def figures(memory: MemoryOverview) -> None:
         st.text(report.reason or "Every component answers.")
         st.page_link(place("health").path, label="Health", icon=place("health").icon)
     waiting = unsearchable(memory.by_model, reads.active_model())
-    stale = "The rollup is marked stale: totals may be old until it is rebuilt." if memory.rollup_stale else None
-    cells = st.columns(5)
-    cells[0].metric("Chunks", formats.count(memory.chunks), border=True, height="stretch", help=stale)
-    cells[1].metric("Dialogs", formats.count(memory.dialogs), border=True, height="stretch")
-    cells[2].metric(
-        "Last activity", formats.ago(last, now), border=True, height="stretch", help=formats.moment(last, zone)
+    old = "The rollup is marked stale: totals may be old until it is rebuilt." if memory.rollup_stale else None
+    layout.figures(
+        Figure("Chunks", formats.count(memory.chunks), old),
+        Figure("Dialogs", formats.count(memory.dialogs), old),
+        Figure("Last activity", formats.ago(last, now), formats.moment(last, zone)),
+        Figure(
+            "Pairs under two keys",
+            formats.count(memory.ambiguous_pairs),
+            "The same RU and TU with chunks under both key orders: a search sees only one of the two.",
+        ),
+        Figure(
+            "Not searchable",
+            formats.count(waiting),
+            "Chunks embedded by another model than the active one; searchable once they are embedded again.",
+        ),
     )
-    cells[3].metric(
-        "Pairs under two keys",
-        formats.count(memory.ambiguous_pairs),
-        border=True,
-        height="stretch",
-        help="The same RU and TU with chunks under both key orders: a search sees only one of the two.",
+
+
+def today() -> None:
+    """What was used and done today, beside yesterday up to the same time; nothing before there is anything."""
+    read = reads.today()
+    now, then = read.value.today, read.value.yesterday
+    if not (read.value.used or read.value.expiry.total or now.events or then.events):
+        return
+    stale(read)
+    expiry, clock = read.value.expiry, formats.clock(read.at, settings().zone)
+    st.caption(f"Today beside yesterday, each up to the same time of day (as of {clock})")
+    layout.figures(
+        Figure(
+            "Tokens today",
+            words.tokens(now.usage.tokens.total),
+            f"{now.usage.tokens.total:,} tokens; yesterday {then.usage.tokens.total:,}, each to the end of this hour.",
+            against(words.change(now.usage.tokens.total, then.usage.tokens.total)),
+        ),
+        Figure(
+            "Cost today (USD)",
+            words.cost(now.usage.cost),
+            words.cost_help(now.usage.cost),
+            against(words.change(now.usage.cost.usd, then.usage.cost.usd)),
+        ),
+        *(
+            Figure(label, formats.count(now.events.get(name, 0)), None, f"{then.events.get(name, 0):,} yesterday")
+            for label, name in (("Searches today", "SearchPerformed"), ("Ingests today", "DialogIngested"))
+        ),
+        Figure(
+            "Expired snapshots",
+            formats.count(expiry.expired),
+            "Past their expiry and not pinned: clean-up deletes these.",
+            f"oldest {formats.ago(formats.parse(expiry.oldest), read.at)}" if expiry.oldest else None,
+        ),
+        Figure(
+            "Synced today",
+            of_expected(now.sync),
+            "Dialogs with a completed daily sync of this UTC day, of those where one was due.",
+            f"{of_expected(then.sync)} yesterday",
+        ),
     )
-    cells[4].metric(
-        "Not searchable",
-        "–" if waiting is None else formats.count(waiting),
-        border=True,
-        height="stretch",
-        help="Chunks embedded by another model than the active one; searchable once they are embedded again.",
-    )
+
+
+def against(percent: float | None) -> str:
+    """A change against yesterday; nothing to compare with is said."""
+    return "none yesterday" if percent is None else f"{words.change_text(percent)} on yesterday"
+
+
+def of_expected(day: DayTotal) -> str:
+    """Completed syncs of those that were due; a dash where nothing is known of the day."""
+    if day.complete is None or day.expected is None:
+        return "–"
+    return f"{day.complete:,} of {max(day.complete, day.expected):,}"
 
 
 def unsearchable(by_model: Mapping[str, int], active: str | None) -> int | None:

@@ -28,6 +28,8 @@ from core.memory.dialogs import (
     StoredChunk,
     TimelineDay,
 )
+from core.services.demo_history import DemoRows
+from core.services.today import Today, today_and_yesterday
 from pages._shared.resources import core, notebook
 
 T = TypeVar("T")
@@ -55,6 +57,11 @@ def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
         return Read(last.value, last.at, error)
     book.keep(key, found)
     return found
+
+
+def standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
+    """The same for a page that keeps its reads in a room of its own."""
+    return _standing(key, ask)
 
 
 def _now(built: Core, value: T) -> Read[T]:
@@ -126,9 +133,13 @@ def _timeline(_core: Core, dialog_key: str) -> Read[tuple[TimelineDay, ...]]:
 
 
 @st.cache_data(ttl=60, max_entries=64, show_spinner=False)
-def _chunk(_core: Core, chunk_id: str) -> StoredChunk | None:
-    found = _core.dialogs.chunks_by_id([chunk_id])
-    return found[0] if found else None
+def _chunks_by_id(_core: Core, ids: tuple[str, ...]) -> tuple[StoredChunk, ...]:
+    return _core.dialogs.chunks_by_id(ids)
+
+
+def chunks_by_id(ids: tuple[str, ...]) -> tuple[StoredChunk, ...]:
+    """These chunks, those that exist."""
+    return _chunks_by_id(core(), ids)
 
 
 def chunk(chunk_id: str) -> StoredChunk | None:
@@ -137,7 +148,8 @@ def chunk(chunk_id: str) -> StoredChunk | None:
         UUID(chunk_id)
     except ValueError:
         return None
-    return _chunk(core(), chunk_id)
+    found = chunks_by_id((chunk_id,))
+    return found[0] if found else None
 
 
 def ambiguous_pairs(page: int) -> Read[PairPage]:
@@ -177,7 +189,21 @@ def check_now(*, embedder: bool) -> HealthReport:
 
 def refresh() -> None:
     """Drop what Retry and Refresh are about: every read here, and no other session's choices."""
-    for read in (_overview, _dialogs, _dialog, _status, _chunks, _chunk, _timeline, _pairs, _changes, _health):
+    for read in (
+        _overview,
+        _dialogs,
+        _dialog,
+        _status,
+        _chunks,
+        _chunks_by_id,
+        _timeline,
+        _pairs,
+        _changes,
+        _health,
+        _snapshots,
+        _usage,
+        _today,
+    ):
         read.clear()
 
 
@@ -185,6 +211,53 @@ def forget_dialogs() -> None:
     """After rows were deleted: nothing that was read from them may stand in for an answer any more."""
     refresh()
     notebook().forget()
+
+
+def snapshots(what: str, *arguments: Any, **options: Any) -> Read[Any]:
+    """An answer of core's snapshot reads by its name; pages/_shared/snapshots/reading.py has them typed."""
+    key = ("snapshots", what, *arguments, *sorted(options.items()))
+    return _standing(key, lambda: _snapshots(core(), what, arguments, options))
+
+
+@st.cache_data(ttl=20, max_entries=64, show_spinner=False)  # days change once a day; pins and clean-up clear this
+def _snapshots(_core: Core, what: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Read[Any]:
+    service = _core.snapshots
+    where: Any = service if what in ("diff", "diff_days") else service.daily if what == "state" else service.reads
+    return _now(_core, getattr(where, what)(*arguments, **options))
+
+
+def usage(what: str, *arguments: Any) -> Read[Any]:
+    """An answer of core's usage reads by its name; pages/_shared/usage/reading.py has them typed."""
+    return _standing(("usage", what, *arguments), lambda: _usage(core(), what, arguments))
+
+
+@st.cache_data(ttl=30, max_entries=48, show_spinner=False)  # hours of usage; prices and a rebuild clear this
+def _usage(_core: Core, what: str, arguments: tuple[Any, ...]) -> Read[Any]:
+    room = _core.usage
+    where: Any = room.reports if hasattr(room.reports, what) else room.prices
+    return _now(_core, getattr(where, what)(*arguments))
+
+
+def forget_usage() -> None:
+    """After a price, a budget or the rollup changed."""
+    _usage.clear()
+
+
+def demo_rows() -> DemoRows:
+    """What a removal would delete, asked each time: it is about to be."""
+    return core().demo.rows()
+
+
+def today() -> Read[Today]:
+    """Today beside yesterday, for the Overview."""
+    return _standing(("today",), lambda: _today(core()))
+
+
+@st.cache_data(ttl=20, max_entries=1, show_spinner=False)  # a few totals; six questions to the database
+def _today(_core: Core) -> Read[Today]:
+    now = _core.clock.now()
+    room = _core.usage.reports, _core.events.store, _core.snapshots.reads
+    return Read(today_and_yesterday(*room, now, _core.settings.zone), now)
 
 
 def active_model() -> str | None:

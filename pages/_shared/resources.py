@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +13,9 @@ import streamlit as st
 
 from core.bootstrap import Core, build_core
 from core.config import Settings, load_settings
+from core.errors import CoreError
+
+PAUSE_S = 4.0
 
 
 def _usable(built: Core) -> bool:
@@ -19,9 +23,22 @@ def _usable(built: Core) -> bool:
 
 
 @st.cache_resource(show_spinner=False, max_entries=1, validate=_usable, on_release=Core.close)
-def core() -> Core:
-    """The core that lifespan, routes and pages share. Errors (not kept, so the next call tries again): CoreError."""
+def _built() -> Core:
     return build_core(load_settings())
+
+
+def core() -> Core:
+    """The core that lifespan, routes and pages share. Errors: CoreError; a failed start is tried again, but not by
+    everybody at once: within a few seconds its error is given again, since a start that fails may take as long."""
+    book = notebook()
+    failed = book.failed_start()
+    if failed is not None:
+        raise failed.with_traceback(None)
+    try:
+        return _built()
+    except CoreError as error:
+        book.start_failed(error)
+        raise
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -37,6 +54,7 @@ class Notebook:
     size: int = 64
     _since: dict[str, datetime] = field(default_factory=dict)
     _last: OrderedDict[Any, Any] = field(default_factory=OrderedDict)
+    _start: tuple[float, CoreError] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def failing_since(self, what: str, now: datetime) -> datetime:
@@ -46,6 +64,14 @@ class Notebook:
     def works(self, what: str) -> None:
         with self._lock:
             self._since.pop(what, None)
+
+    def start_failed(self, error: CoreError) -> None:
+        self._start = (time.monotonic(), error)
+
+    def failed_start(self) -> CoreError | None:
+        """The error of a start that failed a moment ago."""
+        start = self._start
+        return start[1] if start and time.monotonic() - start[0] < PAUSE_S else None
 
     def keep(self, key: Any, value: Any) -> None:
         with self._lock:
@@ -59,6 +85,7 @@ class Notebook:
             return self._last.get(key)
 
     def forget(self) -> None:
+        """Drop every answer that was kept."""
         with self._lock:
             self._last.clear()
 

@@ -26,7 +26,11 @@ PLACES = (
     Place("overview", "Overview", ":material/space_dashboard:", "list_dialogs"),
     Place("dialogs", "Dialogs", ":material/forum:", "read_dialog"),
     Place("search", "Search", ":material/manage_search:", "search"),
+    Place("snapshots", "Snapshots", ":material/photo_library:", "snapshots"),
+    Place("usage", "Usage", ":material/data_usage:", "usage"),
+    Place("operations", "Operations", ":material/build:", "jobs"),
     Place("health", "Health", ":material/monitor_heart:", "health"),
+    Place("activity", "Activity", ":material/history:", "events"),
     Place("settings", "Settings", ":material/tune:", "settings"),
 )
 

@@ -1,6 +1,7 @@
 """Tables: which columns, in which order, with which unit; and the file of what they show.
 
-Times are relative, in the zone of the settings; days and somebody's text are text cells, drawn as they are.
+A grid cannot show a second value on hover, so times stand there exactly, in the zone of the settings; figures say how
+long ago. Days and somebody's text are text cells, drawn as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import streamlit as st
 
 from pages._shared.export import to_csv, to_json
 
-Kind = Literal["text", "count", "score", "signed", "when", "day"]
+Kind = Literal["text", "amount", "count", "score", "signed", "when", "day"]
 FORMATS = {"count": "localized", "score": "%.3f", "signed": "%+.3f"}
 
 
@@ -46,6 +47,7 @@ def show(
     frame = pd.DataFrame({c.field: _values(rows, c) for c in columns})
     config = {c.field: _config(c, zone) for c in columns}
     options: dict[str, Any] = {"hide_index": True, "column_config": config, "height": height, "row_height": row_height}
+    options["placeholder"] = "–"
     if not select:
         st.dataframe(frame, key=key, **options)
         return None
@@ -102,7 +104,7 @@ def _config(column: Column, zone: str) -> Any:
         "pinned": column.pinned or None,
     }
     if column.kind == "when":
-        return st.column_config.DatetimeColumn(**shared, format="distance", timezone=zone)
+        return st.column_config.DatetimeColumn(**shared, format="YYYY-MM-DD HH:mm", timezone=zone)
     if column.kind in FORMATS:
         return st.column_config.NumberColumn(**shared, format=FORMATS[column.kind], alignment="right")
-    return st.column_config.TextColumn(**shared)
+    return st.column_config.TextColumn(**shared, alignment="right" if column.kind == "amount" else None)

@@ -9,6 +9,7 @@ import streamlit as st
 from core.memory.dialogs import StoredChunk
 from core.memory.sources import SOURCES
 from pages._shared import formats, reads, session, tables
+from pages._shared.dialogs import taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import panel
 from pages._shared.resources import settings
@@ -22,11 +23,11 @@ FLAGS = {
     "cut": "Exactly at the length limit: the end of the message was probably cut off.",
 }
 COLUMNS = (
-    Column("source", "Source", width=95),
-    Column("date", "Date", width=135),
-    Column("text", "Text", width="large"),
-    Column("flags", "Flags", width=120),
-    Column("direction", "Direction", width=80),
+    Column("source", "Source", width=95, pinned=True),
+    Column("text", "Text", width=540),
+    Column("date", "Date", width=130),
+    Column("flags", "Flags", width=140),
+    Column("direction", "Direction", width=85),
 )
 FIELDS = (
     *("id", "source", "source_id", "note_date", "sent_at", "direction", "text", "flags", "tags"),
@@ -35,7 +36,9 @@ FIELDS = (
 
 
 def show(dialog_key: str) -> None:
-    with panel("Chunks", "Newest first, undated ones last. Click a row to read the whole chunk."):
+    with panel(
+        "Chunks", "Newest first by their own date, else by the day they were written. Click a row to read it whole."
+    ):
         _panel(dialog_key)
 
 
@@ -56,13 +59,13 @@ def _panel(dialog_key: str) -> None:
         return
     rows = [row_of(c) for c in read.value.rows]
     chosen = tables.show(
-        rows, COLUMNS, key=f"chunks-{page}-{source}-{flag}", zone=settings().time_zone, select=True, row_height=35
+        rows, COLUMNS, key=f"chunks-{page}-{source}-{flag}", zone=settings().time_zone, select=True, height="content"
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             if "chunks" in st.session_state and st.session_state["chunks"] > pages:
                 st.session_state["chunks"] = pages
-            st.pagination(pages, key="chunks", bind="query-params")
+            st.pagination(pages, key="chunks", bind="query-params", width=280)
         st.caption(formats.plural(read.value.total, "chunk"), width="content")
         tables.downloads(rows, FIELDS, name="chunks", key="chunks-file")
     if chosen is not None:
@@ -92,6 +95,7 @@ def whole(chunk: StoredChunk) -> None:
         facts = [
             {"what": name.replace("_", " "), "value": str(row[name])} for name in FIELDS if name != "text" and row[name]
         ]
+        taking_out.show(chunk.id)
         with st.expander("Everything stored with it"):
             tables.show(facts, (Column("what", "What"), Column("value", "Value")), key="whole-facts", zone="UTC")
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 import streamlit as st
 
 from core.memory.dialogs import DialogRow, DialogStatus
-from pages._shared import charts, formats, reads, tables
-from pages._shared.dialogs import chunks
+from pages._shared import charts, formats, layout, reads, tables
+from pages._shared.dialogs import chunks, taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
-from pages._shared.layout import panel
+from pages._shared.layout import Figure, panel
 from pages._shared.literal import literal
+from pages._shared.operations import outcome, superseded
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
 from pages._shared.sitemap import place
@@ -29,6 +30,7 @@ ORDERS = {
 def show(choice: DialogChoice, head: Head) -> None:
     found, status = reads.dialog(choice.dialog_key), reads.status((choice.dialog_key,))
     head.as_of(found.at, status.at)
+    outcome.show()
     stale(found)
     if found.value is None:
         empty("This dialog is no longer stored", "Its chunks were removed or merged since the list was read.")
@@ -51,22 +53,26 @@ def show(choice: DialogChoice, head: Head) -> None:
     with right:
         _days(row.dialog_key)
     chunks.show(row.dialog_key)
+    superseded.away(row.dialog_key)
 
 
 def _figures(row: DialogRow, status: DialogStatus) -> None:
     zone, now = settings().zone, datetime.now(UTC)
-    cells = st.columns(6)
-    cells[0].metric("Chunks", formats.count(row.chunks), border=True, height="stretch")
-    note = date.fromisoformat(status.last_note_at[:10]) if status.last_note_at else None
-    cells[1].metric("Last note", note.isoformat() if note else "never", border=True, height="stretch")
-    for cell, label, at in (
-        (cells[2], "Last message", status.last_message_at),
-        (cells[3], "Profile seen", status.profile_updated_at),
-        (cells[4], "Photo seen", status.photo_updated_at),
-        (cells[5], "Last ingest", status.last_ingest_at),
-    ):
-        instant = formats.parse(at)
-        cell.metric(label, formats.ago(instant, now), border=True, height="stretch", help=formats.moment(instant, zone))
+    note = formats.day(status.last_note_at)
+    instants = {
+        "Last message": status.last_message_at,
+        "Profile seen": status.profile_updated_at,
+        "Photo seen": status.photo_updated_at,
+        "Last ingest": status.last_ingest_at,
+    }
+    layout.figures(
+        Figure("Chunks", formats.count(row.chunks)),
+        Figure("Last note", formats.days_ago(note, now.astimezone(zone).date()), formats.moment(note, zone)),
+        *(
+            Figure(label, formats.ago(formats.parse(at), now), formats.moment(formats.parse(at), zone))
+            for label, at in instants.items()
+        ),
+    )
 
 
 def _keys(row: DialogRow) -> None:
@@ -74,6 +80,7 @@ def _keys(row: DialogRow) -> None:
         st.code(row.dialog_key, language=None, wrap_lines=True)
         if not row.also_under:
             st.caption("No chunks stand under the other order of the same pair.")
+            taking_out.ways()
             return
         with st.container(horizontal=True, vertical_alignment="center"):
             st.badge("ambiguous", color="orange")
@@ -87,6 +94,7 @@ def _keys(row: DialogRow) -> None:
             on_click=choose_dialog,
             args=(DialogChoice(row.also_under, row.ru_id, row.tu_id),),
         )
+        taking_out.ways(row.dialog_key, row.also_under)
 
 
 def _days(dialog_key: str) -> None:

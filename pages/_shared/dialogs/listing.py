@@ -27,11 +27,17 @@ COLUMNS = (
     Column("tu_id", "TU"),
     Column("key", "Key", help="The first characters; the whole key stands in the dialog."),
     Column("order", "Key made by", help="tips: RU then TU; generic: TU then RU; custom: given by the caller."),
+    Column(
+        "remark",
+        "Remark",
+        width=110,
+        help="two keys: the pair has chunks under the other order too; "
+        "unknown id: the key was made without an id, so different people may share it.",
+    ),
     Column("chunks", "Chunks", "count"),
     *(Column(source, source.capitalize(), "count") for source in SOURCES),
     Column("last_at", "Last activity", "when"),
     Column("updated_at", "Last change", "when"),
-    Column("remark", "Remark", width="medium"),
 )
 HITS = Column("hits", "Hits", "count", help="Chunks that hold the text.")
 FIELDS = (
@@ -62,20 +68,25 @@ def show(head: Head) -> None:
         _nothing(search, in_texts)
         return
     rows = [row_of(r) for r in read.value.rows]
-    columns = (*COLUMNS[:4], HITS, *COLUMNS[4:]) if in_texts and search.strip() else COLUMNS
+    columns = (*COLUMNS[:5], HITS, *COLUMNS[5:]) if in_texts and search.strip() else COLUMNS
     first = (page - 1) * reads.PAGE + 1
     st.caption(
         f"{first} to {first + len(rows) - 1} of {formats.plural(read.value.total, 'dialog')}. "
         "Click a row to open the dialog."
     )
     chosen = tables.show(
-        rows, columns, key=f"dialogs-{session.remembered('list-turn', 0)}", zone=settings().time_zone, select=True
+        rows,
+        columns,
+        key=f"dialogs-{session.remembered('list-turn', 0)}",
+        zone=settings().time_zone,
+        select=True,
+        height="content",
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             if "page" in st.session_state and st.session_state["page"] > pages:
                 st.session_state["page"] = pages
-            st.pagination(pages, key="page", bind="query-params")
+            st.pagination(pages, key="page", bind="query-params", width=280)
         tables.downloads(
             rows,
             [c.field for c in columns if c.field not in ("key", "remark")] + ["dialog_key"],
@@ -110,8 +121,8 @@ def row_of(row: DialogRow) -> dict[str, Any]:
 
 def remark(row: DialogRow) -> str:
     if row.order == "unknown":
-        return "fault: key of an unknown id, different people may share it"
-    return "same pair under a second key" if row.also_under else ""
+        return "fault: unknown id"
+    return "two keys" if row.also_under else ""
 
 
 def _filters() -> tuple[str, bool, str, bool]:
@@ -126,7 +137,7 @@ def _filters() -> tuple[str, bool, str, bool]:
             on_change=_first_page,
         )
         where = st.segmented_control(
-            "in",
+            "Look in",
             ("ids", "texts"),
             default="ids",
             required=True,
@@ -145,7 +156,7 @@ def _filters() -> tuple[str, bool, str, bool]:
             on_change=_first_page,
             disabled=where == "texts" and bool(search),
         )
-        falling = st.toggle("Falling", value=True, key="falling", bind="query-params", on_change=_first_page)
+        falling = st.toggle("Descending", value=True, key="desc", bind="query-params", on_change=_first_page)
     session.remember("find", search or "")
     return search or "", where == "texts", sort, falling
 

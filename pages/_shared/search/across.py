@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.memory.dialogs import DialogRow
+from core.memory.dialogs import StoredChunk
 from core.memory.hits import AcrossResult, Hit
-from pages._shared import charts, formats, reads, session, tables
+from pages._shared import charts, formats, layout, reads, session, tables
 from pages._shared.feedback import empty
-from pages._shared.layout import panel
+from pages._shared.layout import Figure, panel
 from pages._shared.resources import settings
 from pages._shared.search.drawing import Bar, scores
+from pages._shared.search.places import day
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
 
@@ -41,21 +42,17 @@ METHODS = {"exact": "exact: every chunk was compared", "hnsw": "by the index (HN
 
 
 def show(found: AcrossResult) -> None:
-    cells = st.columns(3)
-    cells[0].metric(
-        "Chunks looked at", formats.count(found.scanned), border=True, height="stretch", help=METHODS.get(found.method)
-    )
-    cells[1].metric(
-        "Dialogs among the best", formats.count(len({h.dialog_key for h in found.hits})), border=True, height="stretch"
-    )
     time = found.latency
-    cells[2].metric(
-        "Embed · database (ms)", f"{time.embed_ms:.0f} · {time.database_ms:.0f}", border=True, height="stretch"
+    layout.figures(
+        Figure("Chunks looked at", formats.count(found.scanned), METHODS.get(found.method)),
+        Figure("Dialogs among the best", formats.count(len({h.dialog_key for h in found.hits}))),
+        Figure("Embed · DB (ms)", f"{time.embed_ms:.0f} · {time.database_ms:.0f}", f"{time.total_ms:.1f} ms in all."),
     )
     if not found.hits:
         empty("Nothing to compare", f"No chunk carries a vector of the active model, {found.model}.")
         return
-    rows = [row_of(hit, _dialog(hit.dialog_key)) for hit in found.hits]
+    stored = {c.id: c for c in reads.chunks_by_id(tuple(hit.id for hit in found.hits))}
+    rows = [row_of(hit, stored.get(hit.id)) for hit in found.hits]
     says = (
         f"Method: {METHODS.get(found.method, found.method)}. Boosts are the active ones. "
         "Sliders, cut line and why-not need one dialog: click a row to search in its dialog."
@@ -74,18 +71,15 @@ def show(found: AcrossResult) -> None:
     )
 
 
-def row_of(hit: Hit, dialog: DialogRow | None) -> dict[str, object]:
+def row_of(hit: Hit, stored: StoredChunk | None) -> dict[str, object]:
+    """A hit with its pair; by its key alone where the row went meanwhile."""
     return {
         **{name: getattr(hit, name) for name in FIELDS if name != "pair"},
-        "pair": formats.pair(dialog.ru_id, dialog.tu_id) if dialog else formats.key(hit.dialog_key or ""),
-        "ru_id": dialog.ru_id if dialog else None,
-        "tu_id": dialog.tu_id if dialog else None,
-        "date": hit.note_date or (hit.sent_at or "")[:10],
+        "pair": formats.pair(stored.client_id, stored.woman_id) if stored else formats.key(hit.dialog_key or ""),
+        "ru_id": stored.client_id if stored else None,
+        "tu_id": stored.woman_id if stored else None,
+        "date": hit.note_date or day(hit.sent_at),
     }
-
-
-def _dialog(dialog_key: str | None) -> DialogRow | None:
-    return reads.dialog(dialog_key).value if dialog_key else None
 
 
 def _open(row: dict[str, object]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.memory.requests import COMPOSE_MODES, AcrossRequest, SearchRequest
+from core.memory.requests import AcrossRequest, SearchRequest
 from core.memory.sources import LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN
 from pages._shared import formats, reads, session
 from pages._shared.dialogs.listing import option
 from pages._shared.session import DialogChoice
 
-MODES = {"both": "replies and both", "reply": "replies only"}
+MODES = ("both", "reply")
 
 
 def draw() -> SearchRequest | AcrossRequest | None:
@@ -40,11 +40,11 @@ def draw() -> SearchRequest | AcrossRequest | None:
                 if not everywhere:
                     mode = st.selectbox(
                         "Compose mode",
-                        COMPOSE_MODES,
-                        format_func=MODES.__getitem__,
+                        MODES,
                         key="mode",
                         bind="query-params",
-                        width=190,
+                        width=140,
+                        help="A search for both keeps rows for replies and for both, as the service does.",
                     )
                     client = st.text_input(
                         "Only rows of RU",
@@ -97,10 +97,12 @@ def _scope() -> str:
 def _picker() -> DialogChoice | None:
     """The dialog in hand, or one of those that match what is typed."""
     chosen = session.dialog()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        typed = st.text_input("Find a dialog", key="find-dialog", type="search", width=220, placeholder="RU, TU or key")
+    left, right = st.columns((1, 3))
+    with left:
+        typed = st.text_input("Find a dialog", key="find-dialog", type="search", placeholder="RU, TU or key")
+    with right:
         rows = list(reads.dialogs(typed or "", False, "last_at", True, 1).value.rows)
-        if chosen and chosen.dialog_key not in {r.dialog_key for r in rows}:
+        if chosen and not typed and chosen.dialog_key not in {r.dialog_key for r in rows}:
             kept = reads.dialog(chosen.dialog_key).value
             rows = [kept, *rows] if kept else rows
         if not rows:

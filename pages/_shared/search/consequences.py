@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -18,75 +17,74 @@ from pages._shared.search.view import View
 from pages._shared.tables import Column
 
 COLUMNS = (
-    Column("source", "Source", pinned=True, width=95),
-    Column("boost", "Boost", "signed", help="Added to each cosine of the source."),
-    Column("sd", "In SD", "signed", help="The boost in standard deviations of this query's cosines over the dialog."),
-    Column("slots", "Places", "count", help="Chunks of the source in the prompt."),
-    Column("up", "Change at", "signed", help="The nearest boost above at which the prompt's set changes."),
-    Column("up_by", "by", "signed"),
-    Column("up_in", "enters", width="medium"),
-    Column("up_out", "leaves", width="medium"),
-    Column("down", "Change at or below", "signed", help="The nearest boost below at which the prompt's set changes."),
-    Column("down_by", "by", "signed"),
-    Column("down_in", "enters ", width="medium"),
-    Column("down_out", "leaves ", width="medium"),
+    Column("source", "Source", pinned=True, width=100),
+    Column("boost", "Boost", "signed", width=70, help="Added to each cosine of the source."),
+    Column("sd", "In SD", "signed", width=75, help="In standard deviations of this query's cosines over the dialog."),
+    Column("slots", "Places", "count", width=60, help="Chunks of the source in the prompt."),
+    Column("side", "Moving", width=65),
+    Column("at", "changes at", "signed", width=85),
+    Column("by", "that is by", "signed", width=75),
+    Column("enters", "Enters", width=260),
+    Column("leaves", "Leaves", width=260),
 )
 
 
-def show(view: View) -> None:
-    """Slots, flip points and a warning where one source leaves no place for the others."""
+def places(view: View) -> None:
+    """Which source takes how many places; a warning where one leaves none for the others."""
     candidates, k = view.found.candidates, view.limit
     now, before = whatif.slots(view.ranking, k), whatif.slots(view.active, k)
-    present: list[str] = [s for s in SOURCES if candidates.mask(s).any()]
-    points = {s: whatif.flip_points(candidates, view.weights, s, k) for s in present}
-    active: dict[str, float] = {s: float(view.found.active_weights.get(s, 0.0)) for s in present}
+    charts.card(
+        f"Places in the prompt (of {k})",
+        "By source, with the sliders as they stand and with the active weights.",
+        drawing.slots(now, before, k),
+        key="slots",
+    )
     alone = next((s for s, taken in now.items() if taken and taken == min(k, len(candidates))), None)
-    if alone and len(present) > 1:
+    if alone and len(_present(view)) > 1:
         st.warning(f"Chunks of one source, {alone}, take every place: nothing else of this dialog reaches the prompt.")
-    left, right = st.columns((1, 2))
-    with left:
-        charts.card(
-            f"Places in the prompt (of {k})",
-            "By source, with the sliders as they stand and with the active weights.",
-            drawing.slots(now, before, k),
-            key="slots",
-        )
-    with right:
-        charts.card(
-            "Flip points (boost)",
-            "A tick: at this boost one chunk enters and another leaves. Dot: the slider; ring: the active weight.",
-            drawing.flips({s: [f.boost for f in points[s].flips] for s in present}, view.weights, active, LOW, HIGH),
-            key="flips",
-        )
-    deviations = whatif.boost_in_sd(candidates, view.weights)
-    rows = [_row(view, points[s], deviations[s], now[s]) for s in present]
+
+
+def show(view: View) -> None:
+    """Every flip point of every source, and the nearest one on each side in words."""
+    candidates, k = view.found.candidates, view.limit
+    points = {s: whatif.flip_points(candidates, view.weights, s, k) for s in _present(view)}
+    active: dict[str, float] = {s: float(view.found.active_weights.get(s, 0.0)) for s in points}
+    charts.card(
+        "Flip points (boost)",
+        "A tick: at this boost one chunk enters the prompt, another leaves. Dot: the slider; ring: the active weight.",
+        drawing.flips({s: [f.boost for f in points[s].flips] for s in points}, view.weights, active, LOW, HIGH),
+        key="flips",
+    )
+    deviations, slots = whatif.boost_in_sd(candidates, view.weights), whatif.slots(view.ranking, k)
+    rows = [
+        {"source": s, "boost": points[s].boost, "sd": deviations[s], "slots": slots[s], **change}
+        for s in points
+        for change in changes(view, points[s])
+    ]
     says = "The nearest boost on each side at which the prompt's set changes, and who is exchanged, all else held."
     with panel("First change of each source", says):
         tables.show(rows, COLUMNS, key="boosts", zone=settings().time_zone, height="content")
         tables.downloads(rows, [c.field for c in COLUMNS], name="boosts", key="boosts-file")
 
 
-def _row(view: View, points: whatif.FlipPoints, sd: float | None, slots: int) -> dict[str, Any]:
-    up = points.up[0] if points.up else None
-    down = points.down[0] if points.down else None
-    return {
-        "source": points.source,
-        "boost": points.boost,
-        "sd": sd,
-        "slots": slots,
-        **(_flip("up", up, up.enters, up.leaves, view) if up else {}),
-        # Going down a flip is undone: who entered by it leaves.
-        **(_flip("down", down, down.leaves, down.enters, view) if down else {}),
-    }
+def changes(view: View, points: whatif.FlipPoints) -> list[dict[str, Any]]:
+    """The nearest change upwards and downwards; going down a flip is undone: who entered by it leaves."""
+    found = []
+    if points.up:
+        flip = points.up[0]
+        found.append(_change("up", flip, label(view, flip.enters), label(view, flip.leaves)))
+    if points.down:
+        flip = points.down[0]
+        found.append(_change("down", flip, label(view, flip.leaves), label(view, flip.enters)))
+    return found or [{"side": "never", "enters": "No boost of this source changes the prompt's set."}]
 
 
-def _flip(side: str, flip: whatif.Flip, enters: str, leaves: str, view: View) -> Mapping[str, Any]:
-    return {
-        side: flip.boost,
-        f"{side}_by": flip.delta,
-        f"{side}_in": label(view, enters),
-        f"{side}_out": label(view, leaves),
-    }
+def _change(side: str, flip: whatif.Flip, enters: str, leaves: str) -> dict[str, Any]:
+    return {"side": side, "at": flip.boost, "by": flip.delta, "enters": enters, "leaves": leaves}
+
+
+def _present(view: View) -> list[str]:
+    return [s for s in SOURCES if view.found.candidates.mask(s).any()]
 
 
 def label(view: View, chunk_id: str) -> str:

@@ -18,8 +18,8 @@ from pages._shared.tables import Column
 
 COLUMNS = (
     Column("rank", "Place", "count", pinned=True, width=55),
-    Column("move", "Move", width=60, help="Against the active weights: places up or down; in, out: crossed the limit."),
-    Column("source", "Source", width=95),
+    Column("move", "Move", width=70, help="Against the active weights: places up or down; in, out: crossed the limit."),
+    Column("source", "Source", width=100),
     Column("score", "Score", "score", width=65),
     Column("cosine", "Cosine", "score", width=65),
     Column("boost", "Boost", "signed", width=65),
@@ -27,12 +27,12 @@ COLUMNS = (
         "margin",
         "To the line",
         "signed",
-        width=80,
-        help="Above zero: ahead of the first chunk outside. Below: short of the last inside.",
+        width=85,
+        help="Above zero: ahead of the first chunk outside. Below zero: short of the last one inside.",
     ),
     Column("date", "Date", width=95),
-    Column("text", "Text", width="large"),
-    Column("mark", "Mark", width=110),
+    Column("mark", "Mark", width=95, help="superseded: a newer chunk of the same source and id says something else."),
+    Column("text", "Text", width=520),
 )
 FIELDS = (*(c.field for c in COLUMNS), "id", "source_id", "note_date", "sent_at", "direction")
 
@@ -57,7 +57,8 @@ def table(view: View) -> None:
     verb = "another set than with the active weights" if view.changed else "the same set as with the active weights"
     says = f"The first {inside} reach the prompt: {verb}. Below them the near misses. Click a row to read it whole."
     with panel("The chunks, best first", says):
-        chosen = tables.show(rows, COLUMNS, key="places", zone=settings().time_zone, select=True, height="content")
+        columns = COLUMNS if any(row["mark"] for row in rows) else [c for c in COLUMNS if c.field != "mark"]
+        chosen = tables.show(rows, columns, key="places", zone=settings().time_zone, select=True, height="content")
         tables.downloads(rows, FIELDS, name="search", key="places-file")
         if chosen is not None:
             with st.container(border=True, key="whole-hit"):

@@ -8,7 +8,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.memory.hits import Exploration
-from pages._shared import formats
+from pages._shared import formats, layout, session
+from pages._shared.layout import Figure
 from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot
 from pages._shared.search.view import view_of
 
@@ -16,11 +17,16 @@ from pages._shared.search.view import view_of
 @st.fragment
 def show(found: Exploration) -> None:
     """Everything below the form."""
+    chosen = session.dialog()
+    if chosen and chosen.dialog_key != found.request.dialog_key:
+        st.info("These results are of the dialog chosen before. Press Search for the one above.")
     figures(found)
     left, right = st.columns((1, 2))
     with left:
         weights = sliders.draw(found)
     view = view_of(found, weights)
+    with left:
+        consequences.places(view)
     if not len(found.candidates):
         places.nothing(view)
         return
@@ -42,24 +48,18 @@ def figures(found: Exploration) -> None:
     names = ", ".join(f"{n} of {model or 'no model'}" for model, n in found.other_models.items())
     filters = ", ".join(f"{n} by {name.replace('_', ' ')}" for name, n in found.excluded.items() if n)
     time = found.latency
-    cells = st.columns(4)
-    cells[0].metric(
-        "Chunks compared",
-        f"{formats.count(found.searchable)} of {formats.count(found.total)}",
-        border=True,
-        height="stretch",
-        help=f"Model {found.model}.",
-    )
-    cells[1].metric(
-        "Other model, not searchable", formats.count(other), border=True, height="stretch", help=names or None
-    )
-    cells[2].metric(
-        "Left out by a filter", formats.count(left_out), border=True, height="stretch", help=filters or None
-    )
-    cells[3].metric(
-        "Embed · database · score (ms)",
-        " · ".join(f"{ms:.1f}" if ms < 10 else f"{ms:.0f}" for ms in (time.embed_ms, time.database_ms, time.score_ms)),
-        border=True,
-        height="stretch",
-        help=f"{time.total_ms:.1f} ms in all; the database as seen from here. Moving a slider asks neither.",
+    parts = (time.embed_ms, time.database_ms, time.score_ms)
+    layout.figures(
+        Figure(
+            "Chunks compared",
+            f"{formats.count(found.searchable)} of {formats.count(found.total)}",
+            f"Model {found.model}.",
+        ),
+        Figure("Other model, not searchable", formats.count(other), names or None),
+        Figure("Left out by a filter", formats.count(left_out), filters or None),
+        Figure(
+            "Embed · DB · score (ms)",
+            " · ".join(f"{ms:.1f}" if ms < 10 else f"{ms:.0f}" for ms in parts),
+            f"{time.total_ms:.1f} ms in all; the database as seen from here. Moving a slider asks neither.",
+        ),
     )

@@ -1,0 +1,23 @@
+"""A choice as the store takes it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from pages._shared.activity.filters import READS, Choice
+
+
+def test_days_are_local_and_the_last_one_is_included() -> None:
+    """From midnight to midnight of the zone, whatever the browser's."""
+    query = Choice(first=date(2026, 10, 24), last=date(2026, 10, 25)).query(ZoneInfo("Europe/Kyiv"))
+    assert query["since"].astimezone(UTC) == datetime(2026, 10, 23, 21, tzinfo=UTC)
+    assert query["until"].astimezone(UTC) == datetime(2026, 10, 25, 22, tzinfo=UTC)  # the clock went back
+
+
+def test_words_become_values() -> None:
+    """`any` is none."""
+    assert set(Choice().query(ZoneInfo("UTC")).values()) == {None}
+    query = Choice("k", "reads", "user", "memory", "SearchPerformed").query(ZoneInfo("UTC"))
+    assert (query["about"], query["types"], query["actor_kind"]) == ("k", READS, "user")
+    assert Choice(what="changes").query(ZoneInfo("UTC"))["event_class"] == "audit"

@@ -1,0 +1,162 @@
+"""The Activity page: empty, full, broken; followed, turned, verified."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+import psycopg
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.bootstrap import Core
+from core.db.client import Database
+from core.errors import DatabaseUnavailable
+from core.events import run_as
+from core.events.actor import user
+from tests.pages.conftest import ODD, calm, texts
+
+Open = Callable[..., AppTest]
+
+
+def _types(at: AppTest) -> list[str]:
+    return list(at.dataframe[0].value["type"])
+
+
+def test_a_fresh_database(core: Core, open_page: Open) -> None:
+    """Empty is not broken, and says what would be here."""
+    said = texts(calm(open_page("activity")))
+    assert "Nothing has happened yet" in said and "cannot be shown" not in said
+
+
+def test_who_did_what_to_what(stored: Core, open_page: Open) -> None:
+    """Newest first, the actor by name, the facts; a name that is hostile to Markdown stands as it is."""
+    with run_as(user("local", ODD)):
+        stored.events.emit("SnapshotsCompared", {"dialog_key": "k1", "date_a": "2026-11-29", "date_b": "2026-11-30"})
+    assert stored.events.flush()
+    at = calm(open_page("activity"))
+    frame = at.dataframe[0].value
+    assert _types(at)[:3] == ["SnapshotsCompared", "DialogIngested", "DialogIngested"]
+    assert frame["actor"][0] == ODD and frame["target"][0] == "k1"
+    assert "added" in frame["after"][1]
+
+
+def test_kinds_are_told_apart(stored: Core, open_page: Open) -> None:
+    """Changes, reads of personal text, one event type; an address of another version is no error."""
+    from core.memory.requests import parse_search
+
+    stored.search.search(parse_search({"ruId": "ru-1", "tuId": "tu-9", "query": "topic"}))
+    assert stored.events.flush()
+    at = open_page("activity")
+    what = at.segmented_control(key="what")
+    assert set(_types(calm(what.set_value("reads").run()))) == {"SearchPerformed"}
+    assert set(_types(calm(what.set_value("changes").run()))) == {"DialogIngested"}
+    what.set_value("all").run()
+    assert set(_types(calm(at.selectbox(key="event").set_value("SearchPerformed").run()))) == {"SearchPerformed"}
+    at.selectbox(key="event").set_value("any").run()
+    assert "No event matches" in texts(calm(at.selectbox(key="by").set_value("ai").run()))
+
+
+def test_an_address_of_another_version_is_no_error(stored: Core, open_page: Open) -> None:
+    """A kind of event or a part that there is not is left out."""
+    assert stored.events.flush()
+    at = open_page("activity", {"event": "NoSuchEvent", "part": "gone"})
+    assert len(_types(calm(at))) == 2
+
+
+def test_one_dialog_or_request_is_followed(stored: Core, open_page: Open) -> None:
+    """By the whole key, from the field; never in the address."""
+    for n, key in enumerate(("k1", "k2", "k1")):
+        stored.events.emit("SearchPerformed", {"dialog_key": key, "request_id": f"r{n}", "results": n}, record_id=key)
+    assert stored.events.flush()
+    at = open_page("activity")
+    at.text_input[0].set_value("k1").run()
+    assert calm(at) and _types(at) == ["SearchPerformed"] * 2
+    at.text_input[0].set_value("r1").run()
+    assert len(_types(calm(at))) == 1
+    assert "k1" not in str(at.query_params) and "r1" not in str(at.query_params)
+    at.button(key="follow-none").click().run()
+    assert len(_types(calm(at))) == 5
+
+
+def test_pages_are_turned_by_seq(core: Core, open_page: Open) -> None:
+    """Fifty at a time; what comes in meanwhile shifts nothing."""
+    for n in range(70):
+        core.events.emit("SearchPerformed", {"results": n})
+    assert core.events.flush()
+    at = calm(open_page("activity"))
+    assert at.dataframe[0].value["seq"][0] == 70
+    core.events.emit("SearchPerformed", {"results": 70})
+    assert core.events.flush()
+    at.button(key="older").click().run()
+    assert list(calm(at).dataframe[0].value["seq"]) == list(range(20, 0, -1))
+    at.button(key="newest").click().run()
+    assert len(calm(at).dataframe[0].value) == 50
+
+
+def test_the_chain_verifies(stored: Core, open_page: Open) -> None:
+    """And the look at it is itself an event."""
+    at = open_page("activity")
+    at.button(key="verify").click().run()
+    assert "events stand as they were written" in texts(calm(at))
+    until = time.monotonic() + 10
+    while not (found := stored.events.store.query(type="ChainVerified").rows) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert found and found[0].payload["ok"] is True
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("update companion_events set payload = '{\"added\": 9}' where seq = 1", "says something else than when"),
+        ("delete from companion_events where seq = 1", "is missing"),
+    ],
+)
+def test_a_touched_row_is_named(stored: Core, dsn: str, open_page: Open, damage: str, words: str) -> None:
+    """Which row, what became of it."""
+    assert stored.events.flush()
+    with psycopg.connect(dsn) as connection:
+        connection.execute(damage)
+    at = open_page("activity")
+    at.button(key="verify").click().run()
+    said = texts(calm(at))
+    assert "Row 1" in said and words in said
+
+
+def test_a_database_that_is_gone(stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says so and offers a retry; comes back once the database does."""
+    import streamlit as st
+
+    at = open_page("activity")
+
+    def gone(self: Database, *args: object, **kwargs: object) -> None:
+        raise DatabaseUnavailable("Can't reach the memory database.", hint="Start it again.")
+
+    with monkeypatch.context() as away:
+        for name in ("rpc", "count", "auth_health"):
+            away.setattr(Database, name, gone)
+        st.cache_data.clear()
+        at.run()
+        said = texts(calm(at))
+        assert "Can't reach the memory database." in said
+        stays = at.dataframe
+        assert (len(stays) and "stale" in "".join(str(m.value) for m in at.markdown)) or "Data from" in said
+        at.text_input[0].set_value("never read before")
+        st.cache_data.clear()
+        at.run()
+        assert "Activity cannot be shown" in texts(calm(at))
+    st.cache_data.clear()
+    at.text_input[0].set_value("").run()
+    assert "cannot be shown" not in texts(calm(at)) and len(_types(at)) == 2
+
+
+def test_the_files_hold_everything(stored: Core) -> None:
+    """The whole payload, and each event once."""
+    from pages._shared.activity.facts import FIELDS, row
+    from pages._shared.export import to_json
+
+    assert stored.events.flush()
+    rows = [row(event) for event in stored.events.store.find().rows]
+    loaded = json.loads(to_json(rows, FIELDS))
+    assert [json.loads(r["payload"])["dialog_key"] for r in loaded] and loaded[0]["seq"] == 2

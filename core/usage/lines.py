@@ -66,7 +66,7 @@ class DialogLine:
     dialog_key: str | None
     ru_id: str | None
     tu_id: str | None
-    last_hour: str | None
+    last_at: str | None
     calls: int
     total: int
     cost: Cost | None

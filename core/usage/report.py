@@ -58,7 +58,7 @@ class UsageReports:
                 row["dialog_key"],
                 row.get("ru_id"),
                 row.get("tu_id"),
-                row.get("last_hour"),
+                row.get("last_at"),
                 int(row["calls"]),
                 int(row["total"]),
                 sum((_cost(part, book) for part in row["parts"]), Cost()) if row["dialog_key"] else None,

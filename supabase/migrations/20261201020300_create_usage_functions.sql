@@ -107,16 +107,24 @@ begin
             limit greatest(0, least(p_limit, 500)) offset greatest(0, p_offset)
         ), parts as (
             -- From the rows, by the index on dialog and time. Rows without a dialog may be most of the table: not these.
-            select c.dialog_key, c.provider, c.model, c.size_over, width_bucket(c.hour, starts) as span,
-                   sum(c.calls) as calls, sum(c.prompt) as prompt, sum(c.completion) as completion, sum(c.total) as total,
-                   sum(c.cached) as cached, sum(c.cached_in_prompt) as cached_in_prompt,
-                   sum(c.unattributed) as unattributed, max(c.hour) as last
-            from desk_usage_cells((
-                select array_agg(row(1, u.at, u.dialog_key, u.provider, u.model, u.phase, u.prompt_tokens,
-                                     u.completion_tokens, u.total_tokens, u.cached_tokens)::desk_usage_change)
-                from token_usage_log u
-                where u.dialog_key = any (array(select b.dialog_key from best b where b.dialog_key <> ''))
-                  and u.at >= low and u.at < high)) c
+            -- Limits and sums are those of desk_usage_cells.
+            select u.dialog_key, coalesce(u.provider, '') as provider, coalesce(u.model, '') as model,
+                   (array[0, 32000, 32768, 64000, 65536, 128000, 131072, 200000, 256000, 262144, 272000, 500000, 524288,
+                          1000000, 1048576])[1 + width_bucket(coalesce(u.prompt_tokens, 0)::integer,
+                    array[32001, 32769, 64001, 65537, 128001, 131073, 200001, 256001, 262145, 272001, 500001, 524289,
+                          1000001, 1048577])] as size_over,
+                   width_bucket(u.at::timestamptz, starts) as span, count(*) as calls,
+                   sum(coalesce(u.prompt_tokens, 0)::bigint) as prompt,
+                   sum(coalesce(u.completion_tokens, 0)::bigint) as completion,
+                   sum(coalesce(u.total_tokens, 0)::bigint) as total, sum(coalesce(u.cached_tokens, 0)::bigint) as cached,
+                   sum(greatest(0, least(coalesce(u.cached_tokens, 0), coalesce(u.prompt_tokens, 0)))::bigint)
+                       as cached_in_prompt,
+                   sum(greatest(0, coalesce(u.total_tokens, 0)::bigint - coalesce(u.prompt_tokens, 0)
+                                   - coalesce(u.completion_tokens, 0))) as unattributed,
+                   max(u.at) as last
+            from token_usage_log u
+            where u.dialog_key = any (array(select b.dialog_key from best b where b.dialog_key <> ''))
+              and u.at >= low and u.at < high
             group by 1, 2, 3, 4, 5
         )
         select json_build_object(
@@ -124,7 +132,7 @@ begin
             'rows', coalesce((select json_agg(json_build_object(
                 'dialog_key', nullif(b.dialog_key, ''), 'ru_id', k.ru_id, 'tu_id', k.tu_id, 'calls', b.calls,
                 'total', b.total,
-                'last_hour', (select max(last) from parts p where p.dialog_key = b.dialog_key),
+                'last_at', (select max(last) from parts p where p.dialog_key = b.dialog_key),
                 'parts', (select coalesce(json_agg(json_build_object(
                     'provider', p.provider, 'model', p.model, 'size_over', p.size_over,
                     'priced_at', case when p.span = 0 then low else starts[p.span] end, 'calls', p.calls,

@@ -6,8 +6,10 @@ import json
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -45,26 +47,45 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def demo(start_app: Callable[[Mapping[str, str]], str]) -> Iterator[str]:
-    """URL of an application on a fresh data folder, demo data loaded, nothing configured."""
+def folders() -> Iterator[Callable[[], Path]]:
+    """Makes fresh data folders that Postgres may enter; they go after the module."""
     with TemporaryDirectory(prefix="memory-desk-e2e-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
-        url = start_app({"MEMORY_DESK_DATA_DIR": f"{folder}/data"})
-        wait_until_loaded(url)
-        yield url
+        numbers = count(1)
+        yield lambda: Path(folder) / f"data-{next(numbers)}"
+
+
+@pytest.fixture(scope="module")
+def demo_folder(folders: Callable[[], Path]) -> Path:
+    """The data folder of `demo`."""
+    return folders()
+
+
+@pytest.fixture(scope="module")
+def demo(start_app: Callable[[Mapping[str, str]], str], demo_folder: Path) -> str:
+    """URL of an application on a fresh data folder, demo data loaded, nothing configured."""
+    url = start_app({"MEMORY_DESK_DATA_DIR": str(demo_folder)})
+    wait_until_loaded(url)
+    return url
 
 
 def wait_until_loaded(url: str, seconds: float = 120) -> None:
-    """Until the number of chunks no longer grows."""
-    before, until = -1, time.monotonic() + seconds
+    """Until neither chunks nor usage, the last that is written, grow any more."""
+    before, until = (0, 0), time.monotonic() + seconds
     while time.monotonic() < until:
-        with urllib.request.urlopen(f"{url}/stack-ai/tips/memory/status", timeout=10) as answer:
-            now = json.load(answer)["totalChunks"]
-        if now == before > 0:
+        status, usage = (ask(url, path) for path in ("/memory/status", "/usage/summary?groupBy=day"))
+        now = status["totalChunks"], sum(row["calls"] for row in usage["rows"])
+        if now == before and all(now):
             return
         before = now
         time.sleep(1)
     raise AssertionError("the demo data did not arrive")
+
+
+def ask(url: str, path: str) -> Any:
+    """The answer of a route of the API."""
+    with urllib.request.urlopen(f"{url}/stack-ai/tips{path}", timeout=30) as answer:
+        return json.load(answer)
 
 
 @pytest.fixture

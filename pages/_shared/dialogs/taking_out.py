@@ -33,6 +33,6 @@ def ways(kept: str | None = None, dropped: str | None = None) -> None:
     with st.container(horizontal=True):
         if kept and dropped and st.button("Merge the two…", key="to-merge", icon=":material/merge:"):
             st.session_state[merge.PICKED] = (kept, dropped)
-            st.switch_page(place("operations").path, query_params={"section": "merge"})
+            st.switch_page(place("operations").path, query_params={"section": "Merge"})
         if st.button("Erase this person…", key="to-erase", icon=":material/person_remove:"):
-            st.switch_page(place("operations").path, query_params={"section": "erase"})
+            st.switch_page(place("operations").path, query_params={"section": "Erase"})

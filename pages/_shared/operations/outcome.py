@@ -37,7 +37,8 @@ def attempt(what: str, action: Callable[[], T]) -> T | None:
         try:
             return action()
         except JobRunning as busy:
-            done = f"{busy.job.done:,} of {busy.job.total:,} done"
+            job = busy.job
+            done = f"{job.done:,} of {job.total:,} done" if job.total else job.state
             say("warning", f"{what}: this runs already ({done}). Nothing was started.")
         except CoreError as error:
             say("error", f"{what}: {error.what} {error.hint}".strip())

@@ -27,7 +27,7 @@ DIALOG_COLUMNS = (
     Column("calls", "Calls", "count"),
     Column("total", "Tokens", "count"),
     Column("cost", "Cost (USD)", "amount"),
-    Column("last", "Last used", "when", help="The UTC hour of its last call within the range."),
+    Column("last", "Last used", "when", help="Its last call within the range."),
 )
 REQUEST_COLUMNS = (
     Column("at", "Began", "when"),
@@ -67,7 +67,7 @@ def dialogs(choice: Choice) -> None:
                 "total": d.total,
                 "cost": words.cost(d.cost) if d.cost else None,
                 "cost_usd": plain(d.cost.usd) if d.cost and d.cost.known else None,
-                "last": d.last_hour,
+                "last": d.last_at,
             }
             for d in found.rows
         ]

@@ -58,7 +58,7 @@ ACTIONS = _named(
     Action("erase_person", "erase a person", changes=True),
     Action("events", "see who did what"),
     Action("health_check", "compare totals with the rows and sample the vector index", changes=True),
-    Action("photos_describe", "send a photo to Gemini and store what is seen", changes=True, personal=True),
+    Action("photos_describe", "have a photo described by a model and store the words", changes=True, personal=True),
 )
 
 # A role and what it may do. Sign-in adds roles here; nothing else has to change.

@@ -115,9 +115,7 @@ EVENTS = _types(
     ),
     EventType("SearchFallbackUsed", "memory", "observation", {"dialog_key": ident, "reason": word}),
     EventType("SearchEmpty", "memory", "observation", {"dialog_key": ident, "query_hash": word}),
-    EventType(
-        "DemoLoaded", "memory", "audit", {"dialogs": count, **_DEMO_ROWS, "model": word, "duration_ms": number}
-    ),
+    EventType("DemoLoaded", "memory", "audit", {"dialogs": count, **_DEMO_ROWS, "model": word, "duration_ms": number}),
     EventType("DemoRemoved", "memory", "audit", {"dialogs": count, "deleted": count, **_DEMO_ROWS}),
     EventType("ChunksExcluded", "memory", "audit", _TAKEN_OUT, reversible=True),
     EventType("ChunksDeleted", "memory", "audit", _TAKEN_OUT, reversible=True),
@@ -146,7 +144,9 @@ EVENTS = _types(
         "MergeUndone", "memory", "audit", {"merge_id": word, "kept_key": ident, "dropped_key": ident, "rows": count}
     ),
     # Names nothing of the person: the erasure that it is about takes its own event along otherwise.
-    EventType("DialogErased", "memory", "audit", {"erasure_id": word, "reason": word, "keys": count, "by_table": counts}),
+    EventType(
+        "DialogErased", "memory", "audit", {"erasure_id": word, "reason": word, "keys": count, "by_table": counts}
+    ),
     EventType(
         "SnapshotsCaptured",
         "snapshots",
@@ -236,8 +236,8 @@ EVENTS = _types(
             "dialog_key": ident,
             "calls": count,
             "by_phase": counts,
-            "provider": ident,
-            "model": ident,
+            "provider": word,
+            "model": word,
             "prompt": count,
             "completion": count,
             "total": count,
@@ -250,8 +250,8 @@ EVENTS = _types(
         "usage",
         "audit",
         {
-            "provider": ident,
-            "model": ident,
+            "provider": word,
+            "model": word,
             "valid_from": word,
             "size_over": count,
             "input_usd": word,
@@ -260,7 +260,6 @@ EVENTS = _types(
             "before_input_usd": word,
             "before_output_usd": word,
             "before_cached_usd": word,
-            "source": ident,
             "source_date": word,
         },
     ),
@@ -291,9 +290,7 @@ EVENTS = _types(
             "duration_ms": number,
         },
     ),
-    EventType(
-        "PhotoFailed", "memory", "observation", {"dialog_key": ident, "photo_hash": word, "error_class": word}
-    ),
+    EventType("PhotoFailed", "memory", "observation", {"dialog_key": ident, "photo_hash": word, "error_class": word}),
     EventType(
         "ChainVerified", "health", "audit", {"ok": flag, "checked": count, "first_bad_seq": count, "reason": word}
     ),

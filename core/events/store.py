@@ -59,7 +59,7 @@ class Chain:
 
 
 class EventStore:
-    """Source: SQL functions companion_{append,query,count,prune}_events and companion_verify_chain."""
+    """Source: SQL functions companion_{append,query,count,prune}_events, desk_activity and companion_verify_slice."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -151,7 +151,7 @@ class EventStore:
     def verify(self, from_seq: int | None = None, *, limit: int | None = None) -> Chain:
         """Recompute the chain of hashes from that row on, else from the last checkpoint; with `limit` a slice of it."""
         params = {"p_from_seq": from_seq, "p_limit": limit}
-        answer = self._db.rpc("companion_verify_chain", params, read=True, returns=dict, timeout_s=VERIFY_S)
+        answer = self._db.rpc("companion_verify_slice", params, read=True, returns=dict, timeout_s=VERIFY_S)
         return Chain(
             bool(answer["ok"]),
             int(answer["checked"]),

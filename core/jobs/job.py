@@ -17,6 +17,7 @@ LIVE: frozenset[State] = frozenset({"queued", "running", "cancelling"})
 class Job:
     """`done` of `total` steps, whatever a step is to this kind; total 0 while nobody knows. Moments are the database's.
 
+    `free`: alive, and nobody works on it: it waits, or the process that had it is gone.
     `params`, `cursor`, `result` and `error` hold counts, hashes, keys and codes; no text, no name of a file.
     """
 
@@ -39,6 +40,7 @@ class Job:
     created_at: datetime | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    free: bool = False
 
     @property
     def live(self) -> bool:
@@ -62,7 +64,7 @@ class Job:
     def remaining_s(self) -> float | None:
         """An estimate: the steps left at the rate so far. None unless it runs and the rate is known."""
         rate = self.rate_per_s
-        if self.state != "running" or rate is None or self.total <= 0:
+        if self.state != "running" or self.free or rate is None or self.total <= 0:
             return None
         return max(0, self.total - self.done) / rate
 

@@ -20,7 +20,9 @@ from core.jobs.store import JobStore
 log = logging.getLogger(__name__)
 
 LEASE_S = 30
-IDLE_S = (20.0, 60.0)  # a job started in this process wakes the thread; the wait is for those of a dead one
+# A job started in this process wakes the thread. The waits are for those of a process that died: soon after a start,
+# when its lease is over, then seldom.
+IDLE_S = (20.0, 15.0, 20.0, 60.0)
 HEART_S = 2.0  # as often as a page looks, so that the last word of a quick run is not kept back
 MAX_ATTEMPTS = 5
 HOUR_S = 3600.0

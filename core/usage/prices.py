@@ -57,7 +57,15 @@ class Prices:
             check(price)
             rows.append(_row(price, actor))
             before = (book.at(price.provider, price.model, price.valid_from) or {}).get(price.size_over)
-            events.append(self._events.prepare("PriceSet", _facts(price, before), actor=actor))
+            # The names stand in the record's id: a payload takes plain words alone.
+            event = self._events.prepare(
+                "PriceSet",
+                _facts(price, before),
+                actor=actor,
+                record_id=f"{price.provider} {price.model}",
+                collection="desk_prices",
+            )
+            events.append(event)
         answer = self._db.rpc(
             "desk_set_prices", {"p_rows": rows, "p_events": [e.row() for e in events]}, read=False, returns=dict
         )
@@ -165,7 +173,6 @@ def _facts(price: Price, before: Price | None) -> dict[str, Any]:
         "model": price.model,
         "valid_from": price.valid_from.isoformat(),
         "size_over": price.size_over,
-        "source": price.source,
         "source_date": price.source_date.isoformat() if price.source_date else None,
         **{name: _plain(getattr(price, name)) for name in ("input_usd", "output_usd", "cached_usd")},
         **{

@@ -42,9 +42,8 @@ end
 $$;
 comment on function desk_activity is 'Events, newest first, every filter before the limit; next_before_seq leads on.';
 
--- With a limit the chain is walked in slices. Dropped first: another signature would stand beside the old one.
-drop function if exists companion_verify_chain(bigint);
-create or replace function companion_verify_chain(p_from_seq bigint default null, p_limit integer default null) returns json
+-- The chain from a row on; with a limit a slice of it.
+create or replace function companion_verify_slice(p_from_seq bigint default null, p_limit integer default null) returns json
 language sql stable security definer set search_path = public, extensions, pg_temp set statement_timeout = '120s' as $$
     with parts as materialized (
         select x.* from (
@@ -104,9 +103,16 @@ language sql stable security definer set search_path = public, extensions, pg_te
             'next_seq', (select seq + 1 from reached, onward where next_seq is not null),
             'events', (select count(*) from companion_events)) end)::json
 $$;
-comment on function companion_verify_chain(bigint, integer) is
+comment on function companion_verify_slice(bigint, integer) is
     'Recomputes the chain, with p_limit a slice of it; first_bad_seq and reason (edited, missing, reordered).';
 
-revoke execute on function desk_activity, companion_verify_chain from public, anon, authenticated;
-grant execute on function desk_activity, companion_verify_chain to service_role;
+create or replace function companion_verify_chain(p_from_seq bigint default null) returns json
+language sql stable security definer set search_path = public, extensions, pg_temp set statement_timeout = '120s' as $$
+    select companion_verify_slice(p_from_seq)
+$$;
+comment on function companion_verify_chain(bigint) is
+    'Recomputes the chain; first_bad_seq and reason (edited, missing, reordered).';
+
+revoke execute on function desk_activity, companion_verify_slice, companion_verify_chain from public, anon, authenticated;
+grant execute on function desk_activity, companion_verify_slice, companion_verify_chain to service_role;
 notify pgrst, 'reload schema';

@@ -22,16 +22,17 @@ BROKEN = re.compile("cannot be shown|Data from ")
 # Address, title, and words that stand there with the demo data.
 FULL = [
     ("/snapshots", "Snapshots", ("Snapshots kept", "Daily syncs (dialogs by day)", "Expired")),
-    ("/snapshots?view=expiry", "Snapshots", ("Without an expiry",)),
+    ("/snapshots?view=compare", "Snapshots", ("Dialogs that differ (entities)",)),
+    ("/snapshots?view=expiry", "Snapshots", ("Snapshots by expiry",)),
     (
         "/usage",
         "Usage",
         ("Tokens by day", "Dialogs by tokens", "Requests by tokens", "Unusual hours", "grok-5-preview"),
     ),
     ("/operations", "Operations", ("Ingest",)),
-    ("/operations?section=reembed", "Operations", ("Chunks of other models (rows)",)),
-    ("/operations?section=cleanup", "Operations", ("Expired snapshots by type (rows)",)),
-    ("/operations?section=merge", "Operations", ("Merge",)),
+    ("/operations?section=Re-embed", "Operations", ("Chunks of other models (rows)",)),
+    ("/operations?section=Clean+up", "Operations", ("Expired snapshots by type (rows)",)),
+    ("/operations?section=Merge", "Operations", ("Pairs with rows under two keys",)),
     ("/activity", "Activity", ("Events", "Newest first")),
     ("/health", "Health", ("Migrations",)),
 ]
@@ -42,10 +43,10 @@ EMPTY = [
     ("/snapshots", "Snapshots", ("Snapshots kept",)),
     ("/usage", "Usage", ("No call is logged yet",)),
     ("/operations", "Operations", ("Ingest",)),
-    ("/operations?section=reembed", "Operations", ("Nothing to embed again",)),
-    ("/operations?section=merge", "Operations", ("No pair stands under two keys",)),
-    ("/operations?section=cleanup", "Operations", ("No snapshot is expired",)),
-    ("/operations?section=jobs", "Operations", ("No job has run yet",)),
+    ("/operations?section=Re-embed", "Operations", ("Nothing to embed again",)),
+    ("/operations?section=Merge", "Operations", ("No pair stands under two keys",)),
+    ("/operations?section=Clean+up", "Operations", ("No snapshot is expired",)),
+    ("/operations?section=Jobs", "Operations", ("No job has run yet",)),
     ("/activity", "Activity", ("Events",)),
     ("/health", "Health", ("Migrations",)),
 ]
@@ -54,7 +55,7 @@ EMPTY = [
 PAGES = {
     "/snapshots": "Snapshots kept",
     "/usage": "Dialogs by tokens",
-    "/operations?section=cleanup": "Expired snapshots by type (rows)",
+    "/operations?section=Clean+up": "Expired snapshots by type (rows)",
     "/activity": "Newest first",
 }
 

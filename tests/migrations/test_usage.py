@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 from tests.migrations.conftest import call, value
 
 ROLLUPS = ("desk_usage_hours", "desk_usage_days", "desk_usage_dialog_hours")
-COLUMNS = ("at", "dialog_key", "provider", "model", "phase", "prompt_tokens", "completion_tokens", "total_tokens")
+COLUMNS: tuple[str, ...] = (
+    "at",
+    "dialog_key",
+    "provider",
+    "model",
+    "phase",
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+)
 COLUMNS += ("cached_tokens",)
 
 moments = st.sampled_from(

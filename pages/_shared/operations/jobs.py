@@ -108,6 +108,8 @@ def _facts(job: Job) -> tuple[str, ...]:
     now = datetime.now(UTC)
     rate, left = job.rate_per_s, job.remaining_s
     waits = "waits for a process to take it" if job.state == "queued" and job.started_at is None else ""
+    if job.free and job.state != "queued":
+        waits = "the process that had it is gone; another one takes it up within a minute"
     again = f"tries again after: {results.words_of(job.error)}" if job.state == "queued" and job.error else ""
     return (
         f"{job.done:,} of {job.total:,} steps" if job.total else f"{job.done:,} steps",

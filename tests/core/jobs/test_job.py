@@ -29,6 +29,7 @@ def test_the_rate_counts_from_where_this_process_took_it() -> None:
         {"done": 40, "total": 100, "claimed_done": 40},
         {"done": 5, "total": 0},
         {"done": 5, "total": 10, "state": "queued"},
+        {"done": 5, "total": 10, "free": True},
         {"done": 5, "total": 10, "claimed_at": None},
         {"done": 5, "total": 10, "heartbeat": AT - timedelta(seconds=1)},
     ],

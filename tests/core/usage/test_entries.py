@@ -47,7 +47,8 @@ def test_anything_else_is_another_entry() -> None:
 
 def test_without_entries_one_estimated_row() -> None:
     """Phase generate, provider gemini, model unknown, characters / 4 rounded up: spec section 7."""
-    for entries in ({}, {"entries": []}, {"entries": None}):
+    bodies: list[dict[str, Any]] = [{}, {"entries": []}, {"entries": None}]
+    for entries in bodies:
         parsed = parse_usage({"requestId": REQUEST, "promptText": "12345", "completionText": "x", **entries}, NOW)
         [row] = parsed.rows
         assert (row.provider, row.model, row.phase) == ("gemini", "unknown", "generate")

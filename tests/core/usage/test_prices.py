@@ -38,7 +38,7 @@ def test_entered_and_superseded(core: Core) -> None:
     [current] = core.usage.prices.book().current()
     assert (current.input_usd, current.model, current.entered_by) == (Decimal("0.1234567891"), "a$b$c", "Olha")
     events = core.events.store.query(type="PriceSet").rows
-    assert events[0].actor.principal_id == "local"
+    assert (events[0].actor.principal_id, events[0].record_id) == ("local", "gemini a$b$c")
     assert events[0].payload["before_input_usd"] == "0.15"
     assert events[0].payload["input_usd"] == "0.1234567891"
     assert "before_input_usd" not in events[1].payload

@@ -23,7 +23,7 @@ from core.local.server import Endpoint, LocalSupabase
 from core.usage.usage import Usage
 
 REQUEST = "6f1c2a7e-0000-4000-8000-000000000001"
-BODY = {
+BODY: dict[str, Any] = {
     "requestId": REQUEST,
     "dialogKey": "d",
     "entries": [
@@ -63,7 +63,7 @@ def test_twice_is_once(core: Core, dsn: str) -> None:
     """The same body again is counted as there already; another phase of the request is added (case 18)."""
     assert core.usage.record(BODY).as_json() == {"written": 2, "present": 0, "spooled": 0, "estimated": 0}
     assert core.usage.record(BODY).as_json() == {"written": 0, "present": 2, "spooled": 0, "estimated": 0}
-    more = {**BODY, "entries": [*BODY["entries"], {**BODY["entries"][0], "phase": "repair"}]}  # type: ignore[misc, dict-item]
+    more = {**BODY, "entries": [*BODY["entries"], {**BODY["entries"][0], "phase": "repair"}]}
     assert core.usage.record(more).as_json() == {"written": 1, "present": 2, "spooled": 0, "estimated": 0}
     assert core.usage.recorder.dialog_usage("d").as_json() == {"calls": 3, "prompt": 25, "completion": 5, "total": 30}
 

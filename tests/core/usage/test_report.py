@@ -29,7 +29,7 @@ def record(core: Core, *entries: dict[str, Any], **more: Any) -> str:
 
 def set_price(core: Core, start: str, usd: str, **more: Any) -> None:
     given = {"provider": "gemini", "model": "m", "source": "invented", "source_date": date(2026, 1, 1), **more}
-    amounts = {"input_usd": Decimal(usd), "output_usd": Decimal(usd)}
+    amounts: dict[str, Any] = {"input_usd": Decimal(usd), "output_usd": Decimal(usd)}
     core.usage.set_price(ACTOR, Price(valid_from=datetime.fromisoformat(start), **amounts, **given))
 
 

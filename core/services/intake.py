@@ -23,6 +23,7 @@ from core.services.uploads import SIZE_LIMIT, UploadedBody, read_upload
 
 KIND = "ingest_upload"
 PROBLEMS_SHOWN = 50
+WINDOWS_PREVIEWED = 12  # each is two questions to the database
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Staged:
 
 @dataclass(frozen=True)
 class DialogPreview:
-    """One dialog of an upload before it is written: a preview, or why it would be refused."""
+    """One dialog of an upload before it is written: a preview, or why it would be refused. `windows`: how many it
+    takes; `previewed`: how many of them the preview speaks of, at most 12."""
 
     number: int
     label: str
@@ -49,6 +51,7 @@ class DialogPreview:
     refused: CoreError | None = None
     windows: int = 1
     older: int = 0
+    previewed: int = 1
 
 
 class IntakeService:
@@ -145,11 +148,11 @@ class IntakeService:
         body = line.body or {}
         try:
             needed, older = count_windows(body)
-            parts = split_windows(body) if windows else [body]
+            parts = split_windows(body)[:WINDOWS_PREVIEWED] if windows else [body]
             previews = [self._ingest.preview(part) for part in parts]
         except (InputError, ConflictError) as refused:
             return DialogPreview(line.number, line.label, refused=refused)
-        return DialogPreview(line.number, line.label, _united(previews), None, needed, older)
+        return DialogPreview(line.number, line.label, _united(previews), None, needed, older, len(parts))
 
     def _ended(self, job: Job) -> None:
         self.files.let_go(str(job.params["sha256"]), job.id)

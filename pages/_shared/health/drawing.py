@@ -64,7 +64,9 @@ def latency(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.F
         )
     figure.update_xaxes(type="date", range=[local(history.since, zone), local(history.until, zone)])
     figure.update_yaxes(rangemode="tozero", title="ms")
-    return calm(figure, 260)
+    calm(figure, 280)
+    figure.update_layout(legend={"y": -0.28})  # below the second line of the dates
+    return figure
 
 
 def with_gaps(

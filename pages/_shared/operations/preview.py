@@ -87,11 +87,16 @@ def row_of(item: DialogPreview) -> dict[str, Any]:
         "label": item.label,
         "pair": formats.pair(found.ru_id, found.tu_id),
         "key": formats.key(found.dialog_key),
-        "why": found.key_reason,
+        "why": partly(item) + found.key_reason,
         **{state: found.count(state) for state in ("new", "stale", "unchanged")},
         "cut": kinds["cut"],
         "dropped": sum(kinds[kind] for kind in DROPPED),
     }
+
+
+def partly(item: DialogPreview) -> str:
+    """Marks numbers that speak of the first windows only; all of them are ingested."""
+    return f"First {item.previewed} of {item.windows:,} windows. " if 1 < item.previewed < item.windows else ""
 
 
 def detail(item: DialogPreview) -> None:

@@ -31,11 +31,11 @@ DIALOG_COLUMNS = (
 )
 REQUEST_COLUMNS = (
     Column("at", "Began", "when"),
-    Column("request_id", "Request"),
-    Column("key", "Dialog"),
     Column("calls", "Calls", "count"),
     Column("total", "Tokens", "count"),
     Column("cost", "Cost (USD)", "amount"),
+    Column("key", "Dialog"),
+    Column("request_id", "Request"),
     Column("remark", "Remark"),
 )
 CALL_COLUMNS = (

@@ -24,7 +24,7 @@ from core.errors import BadEmbedding, InputError, ProviderUnavailable
 from core.jobs.job import JobRunning
 from core.memory.notices import Notice
 from core.services.intake import KIND, Staged
-from tests.support.dialogs import BrokenEmbedder, SpyEmbedder, body
+from tests.support.dialogs import BrokenEmbedder, SpyEmbedder, body, message
 
 if TYPE_CHECKING:
     from core.local.server import Endpoint
@@ -174,6 +174,18 @@ def test_windows_lose_no_message(desk: Core) -> None:
     assert (plain.total, done.total, done.done) == (1, 3, 3)
     assert done.result and (done.result["chunks"], done.result["added"], done.result["unchanged"]) == (208, 120, 88)
     assert next(iter(desk.intake.results(done.id)))["ingests"] == 3
+
+
+def test_a_preview_of_very_many_windows_is_cut_and_says_so(desk: Core) -> None:
+    """1,200 messages are 15 windows, 12 of them are looked at; the number of both is told."""
+    request = body("k1", messages=0)
+    request["conversationJson"]["favorite"]["allMessages"] = [
+        {**message(1), "id": f"m{n}", "sent_at": 1_790_000_000 + n} for n in range(1200)
+    ]
+    staged = stage(desk, request)
+    found = desk.intake.preview(staged.sha, windows=True)[0]
+    assert (found.windows, found.previewed, found.older) == (15, 12, 1120)
+    assert found.preview and found.preview.count("new") == 12 * 80 + 8
 
 
 def test_windows_stay_under_one_key(desk: Core) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ from core.local.server import Endpoint, LocalSupabase
 from core.memory.dialogs import DialogReads
 from core.memory.status import PairStatus, pair_status
 from core.memory.store import ChunkStore
+from core.photos.opening import open_photos
 from core.photos.service import PhotoService
-from core.photos.vision import GeminiVision, Look
 from core.services.cleanup_job import CleanupJob
 from core.services.corrections import CorrectionService
 from core.services.demo import DemoService
@@ -154,7 +153,7 @@ def build_core(
         if webhook:
             started.callback(webhook.close)
         started.callback(monitor.stop)
-        photos = _photos(settings, db, events, clock, active, jobs, usage)
+        photos = open_photos(settings, db, events, clock, active, jobs, usage)
         started.callback(photos.close)
         core = Core(
             settings=settings,
@@ -210,33 +209,6 @@ def _database(settings: Settings, endpoint: Endpoint | None, local: LocalSupabas
         timeout_s=settings.db_timeout_s,
         revive=revive if local is not None else None,
     )
-
-
-def _photos(
-    settings: Settings,
-    db: Database,
-    events: Events,
-    clock: Clock,
-    active: ActiveEmbedder,
-    jobs: Jobs,
-    usage: Usage,
-) -> PhotoService:
-    """With the consent and the key; else it is there and says which of them is missing."""
-
-    def tokens(dialog_key: str, look: Look) -> None:
-        counted = {"promptTokens": look.prompt_tokens, "completionTokens": look.completion_tokens}
-        entry = {"provider": "gemini", "model": look.model, "phase": "photo", **counted}
-        usage.record({"requestId": str(uuid.uuid4()), "entries": [entry]}, dialog_key=dialog_key)
-
-    consent, key = settings.photo_analysis, settings.gemini_api_key
-    missing = [] if consent else ["MEMORY_DESK_PHOTO_ANALYSIS=on"]
-    missing += [] if key else ["BESCO_GEMINI_API_KEY"]
-    vision = None
-    if consent and key:
-        vision = GeminiVision(
-            key, settings.vision_model, base_url=settings.gemini_base_url, timeout_s=settings.embed_timeout_s
-        )
-    return PhotoService(db, events, clock, active, jobs, vision=vision, missing=tuple(missing), tokens=tokens)
 
 
 def _embedding_price(usage: Usage, clock: Clock) -> Callable[[str], Decimal | None]:

@@ -27,10 +27,10 @@ with panel(
     env_file = ROOT / ".env"
     rows = configuration.rows(given, os.environ, dotenv_values(env_file) if env_file.is_file() else {})
     columns = (
-        Column("name", "Variable", pinned=True),
-        Column("value", "Value"),
-        Column("origin", "From"),
-        Column("meaning", "Meaning", width="large"),
+        Column("name", "Variable", pinned=True, width=265),
+        Column("value", "Value", width=150),
+        Column("origin", "From", width=95),
+        Column("meaning", "Meaning"),
     )
     tables.show(rows, columns, key="configuration", zone=given.time_zone, height="content")
     tables.downloads(rows, [c.field for c in columns], name="configuration", key="configuration-file")

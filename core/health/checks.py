@@ -104,7 +104,8 @@ def judge_keys(memory: Mapping[str, Any]) -> Verdict:
     facts = {"ambiguous_pairs": pairs}
     if pairs == 0:
         return Verdict("ok", "No pair has chunks under both key orders.", facts=facts)
-    reason = f"{pairs:,} pairs have chunks under both key orders; a search sees one half."
+    have = "1 pair has" if pairs == 1 else f"{pairs:,} pairs have"
+    reason = f"{have} chunks under both key orders; a search sees one half."
     if only_demo(memory):
         return Verdict("ok", f"{reason} The demo data means to show this.", facts=facts)
     return Verdict("degraded", reason, "Compare the two keys on the page Dialogs.", facts)

@@ -50,6 +50,7 @@ class Judge:
         self._embedded = embedded
         self._migrations = migrations
         self._deadline_s = deadline_s
+        self._only_demo = False  # as last known: a check without an answer makes no fault of what the demo shows
 
     def verdict(self, name: str, outcomes: Mapping[str, Outcome], model: str | None) -> Verdict | None:
         """What is to be said of a component; None where there is no such component here."""
@@ -108,7 +109,9 @@ class Judge:
             case "usage":
                 return stock.judge_usage(value)
             case "expired":
-                return stock.judge_expired(value, only_demo=checks.only_demo(_value(outcomes, "memory")))
+                if memory := _value(outcomes, "memory"):
+                    self._only_demo = checks.only_demo(memory)
+                return stock.judge_expired(value, only_demo=self._only_demo)
             case "jobs":
                 return stock.judge_jobs(value)
             case "corrections":

@@ -8,24 +8,23 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
 
 from core.access.roles import require
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder, check_vectors
-from core.errors import BadEmbedding, CoreError, DatabaseError, NotFound, ProviderMissing
+from core.errors import CoreError, DatabaseError, NotFound
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
-from core.jobs.run import JobRun
 from core.memory.chunks import Chunk
 from core.memory.keys import chunk_hash
 from core.memory.store import ChunkStore, Owner, chunk_rows
 from core.memory.tags import tags_of
+from core.photos.batch import describe_all
 from core.photos.fetch import Fetcher
 from core.photos.image import safe_jpeg
 from core.photos.vision import GeminiVision, Look, VisionMissing
@@ -38,8 +37,6 @@ log = logging.getLogger(__name__)
 KIND = "photos"
 ACTION = "photos_describe"
 PAGE = 25
-# After so many failures one behind the other it is not the photos.
-IN_A_ROW = 5
 
 Tokens = Callable[[str, Look], None]
 
@@ -105,7 +102,7 @@ class PhotoService:
         self.missing = missing
         self._fetcher = fetcher or Fetcher()
         self._tokens = tokens
-        jobs.register(KIND, self._describe_all, action=ACTION, title="Describe photos")
+        jobs.register(KIND, lambda run: describe_all(self, run), action=ACTION, title="Describe photos")
 
     def waiting(self, *, limit: int = PAGE, after: str | None = None, dialog_key: str | None = None) -> PhotoPage:
         """Photos without words, by id. Errors: DatabaseError. SQL: desk_photos_without_text."""
@@ -122,7 +119,7 @@ class PhotoService:
         DatabaseError.
         """
         require(current_actor() or LOCAL_OPERATOR, ACTION)
-        vision = self._ready()
+        vision = self.ready()
         began = time.perf_counter()
         try:
             jpeg = safe_jpeg(upload if upload is not None else self._fetcher.fetch(photo.source_id).data)
@@ -154,7 +151,7 @@ class PhotoService:
 
     def start(self, *, id: str | None = None) -> Job:
         """Describe every photo without words, as a job. Errors: Forbidden, VisionMissing, JobRunning, DatabaseError."""
-        self._ready()
+        self.ready()
         return self._jobs.start(KIND, {}, key=KIND, id=id)
 
     def close(self) -> None:
@@ -162,7 +159,8 @@ class PhotoService:
         if self._vision is not None:
             self._vision.close()
 
-    def _ready(self) -> GeminiVision:
+    def ready(self) -> GeminiVision:
+        """What looks at photos. Errors: VisionMissing, saying what to set."""
         if self._vision is None:
             raise VisionMissing(
                 f"Photos cannot be described: {' and '.join(self.missing)} is missing.",
@@ -212,38 +210,6 @@ class PhotoService:
         except DatabaseError as failure:
             log.warning("the description of a photo is in no snapshot (%s)", failure.code)
             return False
-
-    def _describe_all(self, run: JobRun) -> Mapping[str, Any]:
-        """One photo after the other by id; what fails is counted and passed over. A row of failures that a retry might
-        heal is not saved: whoever takes the job up again begins before it."""
-        self._ready()
-        after = run.cursor.get("after")
-        done = int(run.cursor.get("done", 0))
-        failed: dict[str, int] = dict(run.cursor.get("failed", {}))
-        in_a_row = 0
-        page = self.waiting(after=after)
-        total = done + page.total  # those that failed before still have no words
-        while page.rows:
-            for photo in page.rows:
-                run.check()
-                passing = False
-                try:
-                    self.describe(photo)
-                    done, in_a_row = done + 1, 0
-                except (BadEmbedding, ProviderMissing, VisionMissing, DatabaseError):
-                    raise  # not this photo's fault
-                except CoreError as failure:
-                    failed[failure.code] = failed.get(failure.code, 0) + 1
-                    passing = failure.retryable
-                    in_a_row = in_a_row + 1 if passing else 0
-                    if in_a_row >= IN_A_ROW:
-                        raise
-                run.result = {"described": done, "failed": dict(failed)}
-                if not passing:
-                    run.save({"after": photo.id, "done": done, "failed": dict(failed)})
-                run.progress(done + sum(failed.values()), total, f"{sum(failed.values())} could not be described")
-            page = self.waiting(after=page.rows[-1].id)
-        return {"described": done, "failed": failed}
 
     def _emit(self, event: str, photo: Photo, **payload: object) -> None:
         # The URL may hold a name: its hash tells two photos apart as well.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -34,7 +35,7 @@ def card(component: Component, now: datetime) -> None:
         st.markdown(f"**{component.label}**")
     st.text(component.reason)
     if component.hint and component.status != "ok":
-        st.text(f"To do: {component.hint}")
+        st.text(f"To do: {to_do(component.hint)}")
     since = formats.ago(component.since, now)
     st.caption(
         f"{component.status} since {since} · check took {formats.milliseconds(component.latency_ms)}",
@@ -45,6 +46,11 @@ def card(component: Component, now: datetime) -> None:
         with st.expander("Facts", type="compact"):
             columns = (Column("what", "What"), Column("value", "Value"))
             tables.show(facts, columns, key=f"facts-{component.name}", zone="UTC", height="content")
+
+
+def to_do(hint: str) -> str:
+    """A hint as it stands on the Health page: without the way to it."""
+    return re.sub(r",? or open Health\b", "", re.sub(r"^Open Health[;:.] *", "", hint)) or hint
 
 
 def facts_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -75,7 +81,7 @@ def migrations(found: Component) -> None:
     tables.show(rows, columns, key="migrations", zone=settings().time_zone, height="content")
     tables.downloads(rows, [c.field for c in columns], name="migrations", key="migrations-file")
     if found.hint:
-        st.text(f"To do: {found.hint}")
+        st.text(f"To do: {to_do(found.hint)}")
 
 
 def _plain(value: Any) -> str:

@@ -25,4 +25,4 @@ def show() -> None:
             st.caption(error.what)
             return
         badge(report.status)
-        st.caption(report.reason or "All components answer.")
+        st.caption(report.reason or "Every component answers.")

@@ -18,3 +18,8 @@ def literal(text: str) -> str:
     fence = "`" * next(n for n in range(1, len(runs) + 2) if n not in runs)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def name(text: str) -> str:
+    """An id inside a heading: as plain words where it is letters and digits, which no Markdown changes."""
+    return text if re.fullmatch(r"[A-Za-z0-9]+", text) else literal(text)

@@ -12,17 +12,13 @@ from core.events.store import StoredEvent
 from core.memory.dialogs import MemoryOverview
 from core.snapshots.coverage import DayTotal
 from pages._shared import formats, layout, light, reads, session, tables
+from pages._shared.examples import curl
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import Figure, panel
 from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
 from pages._shared.usage import words
-
-INGEST = """python -m core ingest dialog.json          # one file; or many, or - for standard input
-curl -s -X POST http://127.0.0.1:8501/stack-ai/tips/memory/ingest \\
-  -H 'Content-Type: application/json' -d @dialog.json
-python -m core demo                        # or look around with invented dialogs first"""
 
 
 def figures(memory: MemoryOverview) -> None:
@@ -112,11 +108,18 @@ def unsearchable(by_model: Mapping[str, int], active: str | None) -> int | None:
 
 
 def first_steps() -> None:
+    """Why there is nothing, and the commands that change it, with the address of this very server."""
+    post = curl(settings(), "POST", "/memory/ingest", "@dialog.json")
+    code = f"python -m core ingest dialog.json   # one file; or many, or - for standard input\n{post}"
+    if settings().embedded:
+        code += "\npython -m core demo --load          # or look around with invented dialogs first"
     empty(
         "No dialog is stored yet",
-        "Send one dialog to the API, or read it from a file; it shows up here at once.",
-        code=INGEST,
+        "Upload a file on Operations, send one dialog to the API, or read it from a file; it shows up here at once.",
+        code=code,
     )
+    there = place("operations")
+    st.page_link(there.path, label="Upload a file", icon=there.icon)
 
 
 def models(memory: MemoryOverview) -> None:

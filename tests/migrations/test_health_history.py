@@ -33,7 +33,8 @@ def test_only_the_service_role_may(db: psycopg.Connection[Any], name: str) -> No
     """One function of that name, with a comment; not for anon, not for authenticated."""
     rows = db.execute(
         "select has_function_privilege('anon', oid, 'execute'),"
-        " has_function_privilege('authenticated', oid, 'execute'), has_function_privilege('service_role', oid, 'execute'), obj_description(oid) is not null"
+        " has_function_privilege('authenticated', oid, 'execute'),"
+        " has_function_privilege('service_role', oid, 'execute'), obj_description(oid) is not null"
         " from pg_proc where proname = %s",
         (name,),
     ).fetchall()

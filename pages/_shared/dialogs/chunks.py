@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.memory.dialogs import StoredChunk
 from core.memory.sources import SOURCES
-from pages._shared import formats, reads, session, tables
+from pages._shared import address, formats, reads, session, tables
 from pages._shared.dialogs import taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import panel
@@ -23,10 +23,10 @@ FLAGS = {
     "cut": "Exactly at the length limit: the end of the message was probably cut off.",
 }
 COLUMNS = (
-    Column("source", "Source", width=95, pinned=True),
-    Column("text", "Text", width=540),
+    Column("source", "Source", width=100, pinned=True),
+    Column("text", "Text"),
     Column("date", "Date", width=130),
-    Column("flags", "Flags", width=140),
+    Column("flags", "Flags", width=130),
     Column("direction", "Direction", width=85),
 )
 FIELDS = (
@@ -45,7 +45,7 @@ def show(dialog_key: str) -> None:
 def _panel(dialog_key: str) -> None:
     source, text = _filters()
     page = session.page_number("chunks")
-    flag = st.session_state.get("flag", st.query_params.get("flag"))
+    flag = address.given("flag")
     flag = flag if flag in FLAGS else None
     read = reads.chunks(dialog_key, source, flag, text, page)
     pages = max(1, -(-read.value.total // reads.PAGE))
@@ -114,20 +114,14 @@ def _filters() -> tuple[str | None, str]:
 def _flags(counts: Any) -> None:
     """Flags that occur, each with its number; choosing one filters by it."""
     present = [flag for flag in FLAGS if counts.get(flag)]
-    kept = st.session_state.get("flag", st.query_params.get("flag"))
+    kept = address.given("flag")
     if kept in FLAGS and kept not in present:
         present.append(kept)
     if not present:
         st.caption("No quality flag on any of these chunks.")
         return
-    chosen = st.pills(
-        "Quality flags",
-        present,
-        format_func=lambda flag: f"{flag.replace('_', ' ')} ({counts.get(flag, 0)})",
-        key="flag",
-        bind="query-params",
-        on_change=_first_page,
-    )
+    words = {flag: f"{flag.replace('_', ' ')} ({counts.get(flag, 0)})" for flag in present}
+    chosen = address.pills("Quality flags", words, "flag", on_change=_first_page)
     st.caption(FLAGS[chosen] if chosen else "Choose a flag to see what it means and where it is.")
 
 

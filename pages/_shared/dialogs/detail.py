@@ -12,7 +12,7 @@ from pages._shared.dialogs import chunks, taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.literal import literal
+from pages._shared.literal import name
 from pages._shared.operations import outcome, superseded
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
@@ -37,11 +37,12 @@ def show(choice: DialogChoice, head: Head) -> None:
         return
     row = found.value
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"#### RU {literal(row.ru_id or 'unknown')} · TU {literal(row.tu_id or 'unknown')}")
+        st.markdown(f"#### RU {name(row.ru_id or 'unknown')} · TU {name(row.tu_id or 'unknown')}")
         if st.button("Search in this dialog", icon=place("search").icon, type="primary"):
             st.switch_page(place("search").path)
     _figures(row, status.value[row.dialog_key])
-    _keys(row)
+    if row.also_under:  # something is wrong with it: before everything else
+        _keys(row)
     left, right = st.columns((1, 2))
     with left:
         charts.card(
@@ -53,6 +54,8 @@ def show(choice: DialogChoice, head: Head) -> None:
     with right:
         _days(row.dialog_key)
     chunks.show(row.dialog_key)
+    if not row.also_under:
+        _keys(row)
     superseded.away(row.dialog_key)
 
 

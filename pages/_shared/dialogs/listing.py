@@ -6,15 +6,16 @@ from typing import Any
 
 import streamlit as st
 
-from core.memory.dialogs import SORTS, DialogRow
+from core.memory.dialogs import DialogRow
 from core.memory.sources import SOURCES
-from pages._shared import formats, reads, session, tables
+from pages._shared import address, formats, reads, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.overview import first_steps
 from pages._shared.resources import settings
 from pages._shared.tables import Column
 
+LOOK_IN = {"ids": "ids and keys", "texts": "text of chunks"}
 SORT_NAMES = {
     "last_at": "last activity",
     "chunks": "number of chunks",
@@ -22,21 +23,27 @@ SORT_NAMES = {
     "ru_id": "RU",
     "tu_id": "TU",
 }
+ORDER_NAMES = {
+    "chunks": {"desc": "largest first", "asc": "smallest first"},
+    "ru_id": {"desc": "descending", "asc": "ascending"},
+    "tu_id": {"desc": "descending", "asc": "ascending"},
+}
+BY_TIME = {"desc": "newest first", "asc": "oldest first"}
 COLUMNS = (
     Column("ru_id", "RU", pinned=True),
     Column("tu_id", "TU"),
-    Column("key", "Key", help="The first characters; the whole key stands in the dialog."),
-    Column("order", "Key made by", help="tips: RU then TU; generic: TU then RU; custom: given by the caller."),
+    Column("last_at", "Last activity", "when"),
+    Column("chunks", "Chunks", "count"),
+    *(Column(source, source.capitalize(), "count") for source in SOURCES),
     Column(
         "remark",
         "Remark",
-        width=110,
+        width=80,
         help="two keys: the pair has chunks under the other order too; "
         "unknown id: the key was made without an id, so different people may share it.",
     ),
-    Column("chunks", "Chunks", "count"),
-    *(Column(source, source.capitalize(), "count") for source in SOURCES),
-    Column("last_at", "Last activity", "when"),
+    Column("key", "Key", width=85, help="The first characters; the whole key stands in the dialog."),
+    Column("order", "Made by", width=75, help="tips: RU then TU; generic: TU then RU; custom: given by the caller."),
     Column("updated_at", "Last change", "when"),
 )
 HITS = Column("hits", "Hits", "count", help="Chunks that hold the text.")
@@ -68,11 +75,12 @@ def show(head: Head) -> None:
         _nothing(search, in_texts)
         return
     rows = [row_of(r) for r in read.value.rows]
-    columns = (*COLUMNS[:5], HITS, *COLUMNS[5:]) if in_texts and search.strip() else COLUMNS
+    by_hits = in_texts and bool(search.strip())
+    columns = (*COLUMNS[:2], HITS, *COLUMNS[2:]) if by_hits else COLUMNS
     first = (page - 1) * reads.PAGE + 1
     st.caption(
         f"{first} to {first + len(rows) - 1} of {formats.plural(read.value.total, 'dialog')}. "
-        "Click a row to open the dialog."
+        f"{'Most hits first. ' if by_hits else ''}Click a row to open the dialog."
     )
     chosen = tables.show(
         rows,
@@ -126,39 +134,28 @@ def remark(row: DialogRow) -> str:
 
 
 def _filters() -> tuple[str, bool, str, bool]:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="top"):
         search = st.text_input(
             "Find",
             value=session.remembered("find", ""),
-            placeholder="RU, TU, favourite or the start of a key; or a text",
+            placeholder="part of a text" if address.given("in") == "texts" else "RU, TU, favourite or start of a key",
             type="search",
             width=320,
             key="find",
             on_change=_first_page,
         )
-        where = st.segmented_control(
-            "Look in",
-            ("ids", "texts"),
-            default="ids",
-            required=True,
-            format_func={"ids": "ids and keys", "texts": "text of chunks"}.__getitem__,
-            key="in",
-            bind="query-params",
-            on_change=_first_page,
+        where = address.segments("Look in", LOOK_IN, "in", default="ids", on_change=_first_page)
+        by_hits = where == "texts" and bool(search)
+        sort = address.select(
+            "Sort by", SORT_NAMES, "sort", default="last_at", width=180, on_change=_first_page, disabled=by_hits
         )
-        sort = st.selectbox(
-            "Sort by",
-            SORTS,
-            format_func=SORT_NAMES.__getitem__,
-            key="sort",
-            bind="query-params",
-            width=180,
-            on_change=_first_page,
-            disabled=where == "texts" and bool(search),
-        )
-        falling = st.toggle("Descending", value=True, key="desc", bind="query-params", on_change=_first_page)
+        if by_hits:
+            order = "desc"
+        else:
+            words = ORDER_NAMES.get(sort, BY_TIME)
+            order = address.segments("Order", words, "order", default="desc", on_change=_first_page)
     session.remember("find", search or "")
-    return search or "", where == "texts", sort, falling
+    return search or "", where == "texts", sort, order == "desc"
 
 
 def _first_page() -> None:

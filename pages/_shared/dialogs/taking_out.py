@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.memory.corrections import REASONS, Kind
-from pages._shared.operations import merge, mending, outcome
+from pages._shared.operations import mending, merge, outcome
 from pages._shared.sitemap import place
 
 
@@ -29,7 +29,7 @@ def _out(chunk_id: str, reason: str, kind: Kind) -> None:
 
 
 def ways(kept: str | None = None, dropped: str | None = None) -> None:
-    """Buttons to the sections of Operations that act on the open dialog; with two keys also the one that merges them."""
+    """Buttons to the sections of Operations that act on the open dialog; with two keys also to the merge of both."""
     with st.container(horizontal=True):
         if kept and dropped and st.button("Merge the two…", key="to-merge", icon=":material/merge:"):
             st.session_state[merge.PICKED] = (kept, dropped)

@@ -11,7 +11,7 @@ from core.events import run_as
 from core.health.changes import OVERALL
 from core.health.judging import COMPONENTS
 from core.health.timeline import History, Uptime
-from pages._shared import charts, formats, session, tables
+from pages._shared import address, charts, formats, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.health import drawing, reading
 from pages._shared.layout import Figure, figures, panel
@@ -26,12 +26,9 @@ DAILY = "health.daily"
 
 def show() -> None:
     """Everything that looks back. Errors: CoreError."""
-    hours = st.segmented_control(
-        "Past", list(RANGES), default="24", required=True, format_func=RANGES.__getitem__, key="past",
-        bind="query-params",
-    )  # fmt: skip
+    hours = address.segments("Past", RANGES, "past", default="24")
     ups = reading.uptime()
-    read = reading.history(int(hours or 24))
+    read = reading.history(int(hours))
     stale(read)
     _uptime(ups.value)
     found = read.value
@@ -41,7 +38,7 @@ def show() -> None:
     labels = _labels(found)
     zone = settings().zone
     charts.card(
-        f"States over {RANGES[str(hours or 24)]} (by component)",
+        f"States over {RANGES[hours]} (by component)",
         "A gap: nobody looked, the state is unknown. Kept for 30 days.",
         drawing.states(found, labels, zone),
         key="health-states",

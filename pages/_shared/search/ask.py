@@ -6,17 +6,18 @@ import streamlit as st
 
 from core.memory.requests import AcrossRequest, SearchRequest
 from core.memory.sources import LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN
-from pages._shared import formats, reads, session
+from pages._shared import address, formats, reads, session
 from pages._shared.dialogs.listing import option
 from pages._shared.session import DialogChoice
 
 MODES = ("both", "reply")
+SCOPES = {"one": "one dialog", "all": "all dialogs"}
 
 
 def draw() -> SearchRequest | AcrossRequest | None:
     """Draws the form; the request once somebody pressed Search with a query in it, else None."""
     with st.container(border=True):
-        everywhere = _scope() == "all"
+        everywhere = address.segments("Search in", SCOPES, "scope", default="one") == "all"
         dialog = None if everywhere else _picker()
         with st.form("ask", border=False):
             query = st.text_input(
@@ -82,18 +83,6 @@ def draw() -> SearchRequest | AcrossRequest | None:
     )
 
 
-def _scope() -> str:
-    return st.segmented_control(
-        "Search in",
-        ("one", "all"),
-        default="one",
-        required=True,
-        format_func={"one": "one dialog", "all": "all dialogs"}.__getitem__,
-        key="scope",
-        bind="query-params",
-    )
-
-
 def _picker() -> DialogChoice | None:
     """The dialog in hand, or one of those that match what is typed."""
     chosen = session.dialog()
@@ -101,7 +90,8 @@ def _picker() -> DialogChoice | None:
     with left:
         typed = st.text_input("Find a dialog", key="find-dialog", type="search", placeholder="RU, TU or key")
     with right:
-        rows = list(reads.dialogs(typed or "", False, "last_at", True, 1).value.rows)
+        found = reads.dialogs(typed or "", False, "last_at", True, 1).value
+        rows = list(found.rows)
         if chosen and not typed and chosen.dialog_key not in {r.dialog_key for r in rows}:
             kept = reads.dialog(chosen.dialog_key).value
             rows = [kept, *rows] if kept else rows
@@ -111,7 +101,7 @@ def _picker() -> DialogChoice | None:
         keys = [r.dialog_key for r in rows]
         by_key = {r.dialog_key: r for r in rows}
         picked = st.selectbox(
-            f"Dialog ({formats.plural(len(rows), 'match', 'matches')} listed)",
+            f"Dialog ({len(rows)} of {formats.count(max(found.total, len(rows)))}, the latest first)",
             keys,
             index=keys.index(chosen.dialog_key) if chosen and chosen.dialog_key in keys else 0,
             format_func=lambda key: option(by_key[key]),

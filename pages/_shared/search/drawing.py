@@ -99,7 +99,7 @@ def slots(now: Mapping[str, int], before: Mapping[str, int], limit: int) -> go.F
     figure.update_xaxes(range=[0, limit], dtick=max(1, limit // 6), title="places")
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure = calm(figure, 170)
-    figure.update_layout(legend={"y": -0.55})
+    figure.update_layout(legend={"y": -0.55, "traceorder": "normal"})
     return figure
 
 

@@ -8,18 +8,20 @@ import streamlit as st
 
 from core.memory import whatif
 from core.memory.hits import Hit
+from core.memory.whynot import why_not
 from pages._shared import formats, tables
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.resources import settings
 from pages._shared.search.drawing import Bar, scores
 from pages._shared.search.view import NEAR, View
+from pages._shared.search.whynot import sentence
 from pages._shared.tables import Column
 
 COLUMNS = (
     Column("rank", "Place", "count", pinned=True, width=55),
     Column("move", "Move", width=70, help="Against the active weights: places up or down; in, out: crossed the limit."),
-    Column("source", "Source", width=100),
+    Column("source", "Source", width=98),
     Column("score", "Score", "score", width=65),
     Column("cosine", "Cosine", "score", width=65),
     Column("boost", "Boost", "signed", width=65),
@@ -30,9 +32,9 @@ COLUMNS = (
         width=85,
         help="Above zero: ahead of the first chunk outside. Below zero: short of the last one inside.",
     ),
-    Column("date", "Date", width=95),
-    Column("mark", "Mark", width=95, help="superseded: a newer chunk of the same source and id says something else."),
-    Column("text", "Text", width=520),
+    Column("date", "Date", width=92),
+    Column("mark", "Mark", width=92, help="superseded: a newer chunk of the same source and id says something else."),
+    Column("text", "Text"),
 )
 FIELDS = (*(c.field for c in COLUMNS), "id", "source_id", "note_date", "sent_at", "direction")
 
@@ -57,11 +59,14 @@ def table(view: View) -> None:
     verb = "another set than with the active weights" if view.changed else "the same set as with the active weights"
     says = f"The first {inside} reach the prompt: {verb}. Below them the near misses. Click a row to read it whole."
     with panel("The chunks, best first", says):
-        columns = COLUMNS if any(row["mark"] for row in rows) else [c for c in COLUMNS if c.field != "mark"]
+        # A column without a word in it would take the room of the texts.
+        columns = [c for c in COLUMNS if c.field not in ("mark", "move") or any(row[c.field] for row in rows)]
         chosen = tables.show(rows, columns, key="places", zone=settings().time_zone, select=True, height="content")
         tables.downloads(rows, FIELDS, name="search", key="places-file")
         if chosen is not None:
             with st.container(border=True, key="whole-hit"):
+                explained = why_not(view.found.candidates, view.weights, view.limit, hits[chosen].id)
+                st.caption(sentence(explained, view.limit))
                 st.text(hits[chosen].text, width="stretch")
 
 

@@ -33,12 +33,12 @@ def show(found: Exploration) -> None:
     with right:
         places.chart(view)
     places.table(view)
-    consequences.show(view)
     left, right = st.columns(2)
     with left:
         whynot.show(view)
     with right:
         prompt.show(view)
+    consequences.show(view)
     lexical.show(view)
 
 

@@ -17,7 +17,10 @@ LISTED = 200
 
 
 def show(view: View) -> None:
-    with panel("Why, or why not", "Choose a chunk from the ranking, or paste the id of any chunk."):
+    with panel(
+        "Why, or why not",
+        "Of the first chunk left out, until you choose another or paste the id of any.",
+    ):
         _panel(view)
 
 
@@ -28,10 +31,11 @@ def _panel(view: View) -> None:
     chosen = st.selectbox(
         "Chunk",
         order,
-        index=None,
+        index=0 if len(order) > view.limit else None,
         format_func=lambda chunk_id: _option(view, chunk_id),
         key=f"why-{view.found.as_of.timestamp()}",
-        placeholder="first the chunks below the line, then those above it",
+        placeholder="a chunk of the ranking",
+        help="First the chunks below the line, then those above it.",
     )
     pasted = (
         st.text_input("or its id", key="why-id", placeholder="00000000-0000-0000-0000-000000000000").strip().lower()

@@ -75,7 +75,8 @@ def dialogs(choice: Choice) -> None:
         if chosen is not None and (key := found.rows[chosen].dialog_key):
             row = found.rows[chosen]
             session.choose_dialog(session.DialogChoice(key, row.ru_id, row.tu_id))
-            st.switch_page(place("dialogs").path)
+            # {}: without it Streamlit refuses to leave while a choice stands in the address.
+            st.switch_page(place("dialogs").path, query_params={})
 
 
 def requests(choice: Choice) -> None:

@@ -7,11 +7,15 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
 from core.photos.fetch import Fetcher
+from tests.support.dialogs import body
+
+if TYPE_CHECKING:
+    from core.bootstrap import Core
 
 Answer = tuple[int, dict[str, str], bytes]
 
@@ -71,3 +75,8 @@ class Web:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+def ingest(core: Core, web: Web, key: str = "k1", path: str = "/p.png") -> None:
+    """A dialog whose main photo is on that web."""
+    core.ingest.ingest(body(key, photoUrl=web.url(path)))

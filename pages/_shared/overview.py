@@ -163,7 +163,7 @@ def pairs() -> None:
     if chosen is not None:
         row = rows[chosen]
         session.choose_dialog(session.DialogChoice(row["dialog_key"], row["ru_id"], row["tu_id"]))
-        st.switch_page(place("dialogs").path)
+        st.switch_page(place("dialogs").path, query_params={})
 
 
 def pair_row(ru_id: str, tu_id: str, key: Mapping[str, Any]) -> dict[str, Any]:

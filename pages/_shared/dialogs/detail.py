@@ -39,7 +39,7 @@ def show(choice: DialogChoice, head: Head) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"#### RU {name(row.ru_id or 'unknown')} · TU {name(row.tu_id or 'unknown')}")
         if st.button("Search in this dialog", icon=place("search").icon, type="primary"):
-            st.switch_page(place("search").path)
+            st.switch_page(place("search").path, query_params={})
     _figures(row, status.value[row.dialog_key])
     if row.also_under:  # something is wrong with it: before everything else
         _keys(row)

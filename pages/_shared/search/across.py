@@ -89,7 +89,7 @@ def _open(row: dict[str, object]) -> None:
         st.button("Search in this dialog", icon=place("search").icon, type="primary", on_click=_narrow, args=(choice,))
         if st.button("Open the dialog", icon=place("dialogs").icon):
             session.choose_dialog(choice)
-            st.switch_page(place("dialogs").path)
+            st.switch_page(place("dialogs").path, query_params={})
 
 
 def _narrow(choice: session.DialogChoice) -> None:

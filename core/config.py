@@ -20,6 +20,8 @@ SERVICE_KEY_NAMES = ("BESCO_SUPABASE_SERVICE_ROLE_KEY", "SUPABASE_SERVICE_ROLE_K
 PUBLIC_KEY_NAMES = ("BESCO_SUPABASE_PUBLISHABLE_KEY", "SUPABASE_PUBLISHABLE_KEY", "SUPABASE_ANON_KEY")
 KEY_NAMES = SERVICE_KEY_NAMES + PUBLIC_KEY_NAMES
 
+NOT_SENDABLE = "holds a character that no HTTP header can carry"
+
 DatabaseMode = Literal["auto", "embedded", "hosted"]
 EmbedderChoice = Literal["auto", "gemini", "local", "test"]
 
@@ -66,14 +68,15 @@ class Settings(BaseModel):
     @field_validator("webhook_url")
     @classmethod
     def _http_url(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None:
-            try:
-                parts = urlsplit(value.get_secret_value())
-                usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-            except ValueError:
-                usable = False
-            if not usable:
-                raise ValueError("is no http(s) URL")
+        if value is not None and not _is_http_url(value.get_secret_value()):
+            raise ValueError("is no http(s) URL")
+        return value
+
+    @field_validator("gemini_api_key", "api_token")
+    @classmethod
+    def _sendable(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _fits_a_header(value.get_secret_value()):
+            raise ValueError(NOT_SENDABLE)
         return value
 
     @field_validator("time_zone")
@@ -133,8 +136,9 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         settings = Settings(**values)
     except ValidationError as invalid:
         names = {field: name for name, field in FIELDS.items()}
-        problems += [f"{names.get(str(e['loc'][0]), e['loc'][0])}: {e['msg']}" for e in invalid.errors()]
-        raise _config_error(problems) from None
+        wrong = {str(e["loc"][0]): e["msg"] for e in invalid.errors()}
+        problems += [f"{names.get(field, field)}: {message}" for field, message in wrong.items()]
+        settings = Settings(**{field: value for field, value in values.items() if field not in wrong})
     problems += _contradictions(settings)
     if problems:
         raise _config_error(problems)
@@ -172,15 +176,29 @@ def _hosted(given: Mapping[str, str], problems: list[str]) -> Hosted | None:
         return None
     if not url_name:
         problems.append(f"{URL_NAMES[0]} (or {URL_NAMES[1]}) is missing: a hosted database needs its URL")
-    elif urlsplit(given[url_name]).scheme not in ("http", "https") or not urlsplit(given[url_name]).hostname:
+    elif not _is_http_url(given[url_name]):
         problems.append(f"{url_name} is no http(s) URL")
     if not key_name:
         problems.append(
             f"{KEY_NAMES[0]} (or one of {', '.join(KEY_NAMES[1:])}) is missing: a hosted database needs a key"
         )
+    elif not _fits_a_header(given[key_name]):
+        problems.append(f"{key_name} {NOT_SENDABLE}")
     if url_name and key_name:
         return Hosted(url=given[url_name].rstrip("/"), key=SecretStr(given[key_name]), key_name=key_name)
     return None
+
+
+def _is_http_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _fits_a_header(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _contradictions(settings: Settings) -> list[str]:

@@ -40,7 +40,7 @@ def check_caller(request: Request, settings: Settings) -> Actor:
     if not is_loopback(_host(request.headers.get("host", ""))):
         raise Forbidden("The Host header names another machine.", field="Host")
     origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if origin is not None and _netloc(origin) != request.headers.get("host", ""):
         raise Forbidden("Requests of other origins are refused.", field="Origin")
     return user("api:local", "Local API")
 
@@ -68,4 +68,16 @@ def _too_large() -> CoreError:
 
 
 def _host(header: str) -> str:
-    return urlsplit(f"//{header}").hostname or ""
+    """The name in a Host header, "" for what is no such header: one with a user, or with a bracket left open."""
+    try:
+        parts = urlsplit(f"//{header}")
+        return "" if parts.username is not None else parts.hostname or ""
+    except ValueError:
+        return ""
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

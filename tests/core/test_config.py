@@ -66,6 +66,20 @@ def test_half_a_hosted_database_is_an_error(env: dict[str, str], named: str) -> 
     assert named in problems(env)
 
 
+@pytest.mark.parametrize("url", ["http://[half", "http://127.0.0.1:99999", "https://", "ftp://project.supabase.co"])
+def test_an_unusable_url_is_named(url: str) -> None:
+    """A URL that no client can read is a problem of its variable, and no traceback at the first call."""
+    assert problems({"SUPABASE_URL": url, "SUPABASE_ANON_KEY": SECRET}) == "- SUPABASE_URL is no http(s) URL"
+
+
+@pytest.mark.parametrize("value", [SECRET + "ключ", SECRET + "\n" + SECRET])
+def test_a_key_that_no_header_can_carry_is_named(value: str) -> None:
+    """A key pasted in another alphabet, or over two lines, is named before the first call fails on it."""
+    env = {"SUPABASE_URL": URL, "SUPABASE_ANON_KEY": value}
+    hint = problems({**env, "BESCO_GEMINI_API_KEY": value, "MEMORY_DESK_API_TOKEN": value})
+    assert all(name in hint for name in ("SUPABASE_ANON_KEY", "BESCO_GEMINI_API_KEY", "MEMORY_DESK_API_TOKEN"))
+
+
 def test_hosted_without_anything_names_both() -> None:
     """Both variables are named in one error."""
     hint = problems({"MEMORY_DESK_DATABASE": "hosted"})
@@ -158,3 +172,9 @@ ELSEWHERE = ("0.0.0.0", "::", "192.168.1.5", "example.org", "127.0.0.1.evil.org"
 def test_loopback(host: str) -> None:
     """What is loopback, by address or by its one name."""
     assert is_loopback(host) is (host in LOOPBACK)
+
+
+def test_a_wrong_value_hides_no_contradiction() -> None:
+    """What contradicts itself is listed beside what cannot be read at all."""
+    hint = problems({"PORT": "abc", "MEMORY_DESK_EMBEDDER": "gemini"})
+    assert "PORT" in hint and "BESCO_GEMINI_API_KEY" in hint

@@ -2,316 +2,197 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Final
 
+from core.events import fields
 from core.events.event import EventClass
-from core.events.fields import Field, count, counts, flag, ident, number, word, words
+from core.events.event_type import EventType
 
+AUDIT: Final[EventClass] = "audit"
+OBSERVATION: Final[EventClass] = "observation"
 
-@dataclass(frozen=True)
-class EventType:
-    """A kind of fact. `audit`: a change or a decision, kept 400 days; `observation`: 90 days, the newest 50,000."""
-
-    name: str
-    app_id: str
-    event_class: EventClass
-    fields: Mapping[str, Field]
-    reversible: bool = False
-
-    def fit(self, payload: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The payload with each value checked, and the names of fields whose value did not fit and is left out.
-
-        Fields that are None are left out as not known. Errors: ValueError naming fields that the type does not have:
-        a bug of the caller, and the way by which text would slip in.
-        """
-        unknown = sorted(set(payload) - set(self.fields))
-        if unknown:
-            raise ValueError(f"{self.name} has no field {', '.join(unknown)}")
-        fitting: dict[str, Any] = {}
-        unfit: list[str] = []
-        for name, value in payload.items():
-            if value is None:
-                continue
-            try:
-                fitting[name] = self.fields[name](value)
-            except (TypeError, ValueError):
-                unfit.append(name)
-        return fitting, unfit
-
-
-def _types(*types: EventType) -> Mapping[str, EventType]:
-    return MappingProxyType({t.name: t for t in types})
-
-
-_SNAPSHOT: Mapping[str, Field] = {
-    "snapshot_id": word,
-    "dialog_key": ident,
-    "entity_type": word,
-    "source_role": word,
-    "sync_date": word,
+KINDS: Mapping[str, fields.Field] = {
+    "ident": fields.ident,
+    "word": fields.word,
+    "words": fields.words,
+    "count": fields.count,
+    "counts": fields.counts,
+    "number": fields.number,
+    "flag": fields.flag,
 }
 
-_TAKEN_OUT: Mapping[str, Field] = {
-    "dialog_key": ident,
-    "count": count,
-    "dialogs": count,
-    "by_source": counts,
-    "reason": word,
-    "kind": word,
-}
 
-_DEMO_ROWS: Mapping[str, Field] = {"chunks": count, "snapshots": count, "usage": count, "prices": count}
+def _fact(name: str, event_class: EventClass, *, reversible: bool = False, **named: str) -> Callable[[str], EventType]:
+    """An event type without its room yet: per kind of field the names of the fields, apart by spaces."""
+    known = {field: KINDS[kind] for kind, names in named.items() for field in names.split()}
+    return lambda app_id: EventType(name, app_id, event_class, MappingProxyType(known), reversible)
 
-EVENTS = _types(
-    EventType(
+
+def _of(app_id: str, *facts: Callable[[str], EventType]) -> tuple[EventType, ...]:
+    return tuple(fact(app_id) for fact in facts)
+
+
+MEMORY = _of(
+    "memory",
+    _fact(
         "DialogIngested",
-        "memory",
-        "audit",
-        {
-            "dialog_key": ident,
-            "upserted": count,
-            "total_chunks": count,
-            "by_source": counts,
-            "model": word,
-            "dims": count,
-            "duration_ms": number,
-            "added": count,
-            "unchanged": count,
-            "reembedded": count,
-            "warnings": count,
-        },
+        AUDIT,
+        ident="dialog_key",
+        word="model",
+        count="upserted total_chunks dims added unchanged reembedded warnings",
+        counts="by_source",
+        number="duration_ms",
     ),
-    EventType("IngestEmpty", "memory", "observation", {"dialog_key": ident, "warnings": count}),
-    EventType(
-        "IngestFailed",
-        "memory",
-        "observation",
-        {"dialog_key": ident, "stage": word, "error_class": word, "field": word},
-    ),
-    EventType(
+    _fact("IngestEmpty", OBSERVATION, ident="dialog_key", count="warnings"),
+    _fact("IngestFailed", OBSERVATION, ident="dialog_key", word="stage error_class field"),
+    _fact(
         "SearchPerformed",
-        "memory",
-        "observation",
-        {
-            "dialog_key": ident,
-            "query_hash": word,
-            "query_len": count,
-            "limit": count,
-            "compose_mode": word,
-            "results": count,
-            "top_score": number,
-            "by_source": counts,
-            "latency_ms": number,
-            "embed_ms": number,
-            "fallback": flag,
-            "model": word,
-            "scope": word,
-            "request_id": ident,
-            "weights_version": count,
-        },
+        OBSERVATION,
+        ident="dialog_key request_id",
+        word="query_hash compose_mode model scope",
+        count="query_len limit results weights_version",
+        counts="by_source",
+        number="top_score latency_ms embed_ms",
+        flag="fallback",
     ),
-    EventType("SearchFallbackUsed", "memory", "observation", {"dialog_key": ident, "reason": word}),
-    EventType("SearchEmpty", "memory", "observation", {"dialog_key": ident, "query_hash": word}),
-    EventType("DemoLoaded", "memory", "audit", {"dialogs": count, **_DEMO_ROWS, "model": word, "duration_ms": number}),
-    EventType("DemoRemoved", "memory", "audit", {"dialogs": count, "deleted": count, **_DEMO_ROWS}),
-    EventType("ChunksExcluded", "memory", "audit", _TAKEN_OUT, reversible=True),
-    EventType("ChunksDeleted", "memory", "audit", _TAKEN_OUT, reversible=True),
-    EventType(
-        "ChunksRestored",
-        "memory",
-        "audit",
-        {"dialog_key": ident, "count": count, "present": count, "lifted": count},
-    ),
-    EventType(
-        "DialogKeysMerged",
-        "memory",
-        "audit",
-        {
-            "merge_id": word,
-            "kept_key": ident,
-            "dropped_key": ident,
-            "mode": word,
-            "moved": count,
-            "copied": count,
-            "dropped": count,
-        },
+    _fact("SearchFallbackUsed", OBSERVATION, ident="dialog_key", word="reason"),
+    _fact("SearchEmpty", OBSERVATION, ident="dialog_key", word="query_hash"),
+    _fact("DemoLoaded", AUDIT, word="model", count="dialogs chunks snapshots usage prices", number="duration_ms"),
+    _fact("DemoRemoved", AUDIT, count="dialogs deleted chunks snapshots usage prices"),
+    _fact(
+        "ChunksExcluded",
+        AUDIT,
+        ident="dialog_key",
+        word="reason kind",
+        count="count dialogs",
+        counts="by_source",
         reversible=True,
     ),
-    EventType(
-        "MergeUndone", "memory", "audit", {"merge_id": word, "kept_key": ident, "dropped_key": ident, "rows": count}
+    _fact(
+        "ChunksDeleted",
+        AUDIT,
+        ident="dialog_key",
+        word="reason kind",
+        count="count dialogs",
+        counts="by_source",
+        reversible=True,
     ),
+    _fact("ChunksRestored", AUDIT, ident="dialog_key", count="count present lifted"),
+    _fact(
+        "DialogKeysMerged",
+        AUDIT,
+        ident="kept_key dropped_key",
+        word="merge_id mode",
+        count="moved copied dropped",
+        reversible=True,
+    ),
+    _fact("MergeUndone", AUDIT, ident="kept_key dropped_key", word="merge_id", count="rows"),
     # Names nothing of the person: the erasure that it is about takes its own event along otherwise.
-    EventType(
-        "DialogErased", "memory", "audit", {"erasure_id": word, "reason": word, "keys": count, "by_table": counts}
+    _fact("DialogErased", AUDIT, word="erasure_id reason", count="keys", counts="by_table"),
+    _fact(
+        "ChunksReembedded",
+        AUDIT,
+        ident="dialog_key",
+        word="from_model to_model",
+        count="count passed_over",
+        counts="by_model",
+        number="duration_ms",
+        flag="stopped failed",
     ),
-    EventType(
+    _fact(
+        "PhotoDescribed",
+        AUDIT,
+        ident="dialog_key",
+        word="photo_hash model",
+        number="duration_ms",
+        flag="added snapshot uploaded",
+    ),
+    _fact("PhotoFailed", OBSERVATION, ident="dialog_key", word="photo_hash error_class"),
+)
+
+SNAPSHOTS = _of(
+    "snapshots",
+    _fact(
         "SnapshotsCaptured",
-        "snapshots",
-        "audit",
-        {
-            "dialog_key": ident,
-            "sync_date": word,
-            "by_type": counts,
-            "inserted": count,
-            "updated": count,
-            "unchanged": count,
-            "kept": count,
-            "warnings": count,
-        },
+        AUDIT,
+        ident="dialog_key",
+        word="sync_date",
+        count="inserted updated unchanged kept warnings",
+        counts="by_type",
     ),
-    EventType(
-        "SnapshotsCompared",
-        "snapshots",
-        "observation",
-        {"dialog_key": ident, "date_a": word, "date_b": word, "added": count, "removed": count, "changed": count},
-    ),
-    EventType("SnapshotPinned", "snapshots", "audit", {**_SNAPSHOT, "until": word}),
-    EventType("SnapshotUnpinned", "snapshots", "audit", {**_SNAPSHOT, "until": word}),
-    EventType(
-        "CleanupPreviewed",
-        "snapshots",
-        "observation",
-        {
-            "cutoff": word,
-            "expired": count,
-            "by_type": counts,
-            "oldest": word,
-            "pinned": count,
-            "without_expiry": count,
-        },
+    _fact("SnapshotsCompared", OBSERVATION, ident="dialog_key", word="date_a date_b", count="added removed changed"),
+    _fact("SnapshotPinned", AUDIT, ident="dialog_key", word="snapshot_id entity_type source_role sync_date until"),
+    _fact("SnapshotUnpinned", AUDIT, ident="dialog_key", word="snapshot_id entity_type source_role sync_date until"),
+    _fact(
+        "CleanupPreviewed", OBSERVATION, word="cutoff oldest", count="expired pinned without_expiry", counts="by_type"
     ),
     # One per batch, in its transaction; the run's own CleanupRan follows.
-    EventType(
-        "SnapshotsDeleted", "snapshots", "audit", {"run_id": word, "cutoff": word, "deleted": count, "by_type": counts}
-    ),
-    EventType(
+    _fact("SnapshotsDeleted", AUDIT, word="run_id cutoff", count="deleted", counts="by_type"),
+    _fact(
         "CleanupRan",
-        "snapshots",
-        "audit",
-        {
-            "run_id": word,
-            "cutoff": word,
-            "deleted": count,
-            "by_type": counts,
-            "batches": count,
-            "duration_ms": number,
-            "failed": flag,
-            "stopped": flag,
-        },
+        AUDIT,
+        word="run_id cutoff",
+        count="deleted batches",
+        counts="by_type",
+        number="duration_ms",
+        flag="failed stopped",
     ),
-    EventType("CleanupScheduleChanged", "snapshots", "audit", {"confirmed": flag, "expired": count}),
-    EventType(
-        "ChunksReembedded",
-        "memory",
-        "audit",
-        {
-            "dialog_key": ident,
-            "from_model": word,
-            "to_model": word,
-            "count": count,
-            "passed_over": count,
-            "by_model": counts,
-            "stopped": flag,
-            "failed": flag,
-            "duration_ms": number,
-        },
-    ),
-    EventType("JobStarted", "operations", "audit", {"job_id": word, "kind": word}),
-    EventType("JobCancelRequested", "operations", "audit", {"job_id": word, "kind": word}),
-    EventType(
-        "JobEnded",
-        "operations",
-        "observation",
-        {"job_id": word, "kind": word, "state": word, "done": count, "total": count, "error": word},
-    ),
-    EventType(
+    _fact("CleanupScheduleChanged", AUDIT, count="expired", flag="confirmed"),
+)
+
+OPERATIONS = _of(
+    "operations",
+    _fact("JobStarted", AUDIT, word="job_id kind"),
+    _fact("JobCancelRequested", AUDIT, word="job_id kind"),
+    _fact("JobEnded", OBSERVATION, word="job_id kind state error", count="done total"),
+)
+
+USAGE = _of(
+    "usage",
+    _fact(
         "TokensLogged",
-        "usage",
-        "observation",
-        {
-            "request_id": ident,
-            "dialog_key": ident,
-            "calls": count,
-            "by_phase": counts,
-            "provider": word,
-            "model": word,
-            "prompt": count,
-            "completion": count,
-            "total": count,
-            "estimated": flag,
-            "cost": number,
-        },
+        OBSERVATION,
+        ident="request_id dialog_key",
+        word="provider model",
+        count="calls prompt completion total",
+        counts="by_phase",
+        number="cost",
+        flag="estimated",
     ),
-    EventType(
+    _fact(
         "PriceSet",
-        "usage",
-        "audit",
-        {
-            "provider": word,
-            "model": word,
-            "valid_from": word,
-            "size_over": count,
-            "input_usd": word,
-            "output_usd": word,
-            "cached_usd": word,
-            "before_input_usd": word,
-            "before_output_usd": word,
-            "before_cached_usd": word,
-            "source_date": word,
-        },
+        AUDIT,
+        word="provider model valid_from input_usd output_usd cached_usd "
+        "before_input_usd before_output_usd before_cached_usd source_date",
+        count="size_over",
     ),
-    EventType(
+    _fact(
         "UsageBudgetSet",
-        "usage",
-        "audit",
-        {
-            "tokens_per_day": count,
-            "usd_per_day": word,
-            "usd_per_month": word,
-            "before_tokens_per_day": count,
-            "before_usd_per_day": word,
-            "before_usd_per_month": word,
-        },
+        AUDIT,
+        word="usd_per_day usd_per_month before_usd_per_day before_usd_per_month",
+        count="tokens_per_day before_tokens_per_day",
     ),
-    EventType(
-        "PhotoDescribed",
-        "memory",
-        "audit",
-        {
-            "dialog_key": ident,
-            "photo_hash": word,
-            "model": word,
-            "added": flag,
-            "snapshot": flag,
-            "uploaded": flag,
-            "duration_ms": number,
-        },
-    ),
-    EventType("PhotoFailed", "memory", "observation", {"dialog_key": ident, "photo_hash": word, "error_class": word}),
-    EventType(
-        "ChainVerified", "health", "audit", {"ok": flag, "checked": count, "first_bad_seq": count, "reason": word}
-    ),
-    EventType("MigrationsApplied", "health", "audit", {"versions": words, "count": count, "duration_ms": number}),
-    EventType(
+)
+
+HEALTH = _of(
+    "health",
+    _fact("ChainVerified", AUDIT, word="reason", count="checked first_bad_seq", flag="ok"),
+    _fact("MigrationsApplied", AUDIT, words="versions", count="count", number="duration_ms"),
+    _fact(
         "HealthChecked",
-        "health",
-        "observation",
-        {
-            "ok": flag,
-            "auth_ok": flag,
-            "chunks_ok": flag,
-            "snapshots_ok": flag,
-            "usage_ok": flag,
-            "rpc_ok": flag,
-            "latency_ms": number,
-            "total_chunks": count,
-        },
+        OBSERVATION,
+        count="total_chunks",
+        number="latency_ms",
+        flag="ok auth_ok chunks_ok snapshots_ok usage_ok rpc_ok",
     ),
-    EventType("HealthDegraded", "health", "observation", {"component": word, "status": word, "error_class": word}),
-    EventType("HealthRecovered", "health", "observation", {"component": word, "downtime_s": number}),
-    EventType("NeedsMigrationDetected", "health", "observation", {"table": word, "code": word}),
-    EventType("DestructiveMigrationFlagged", "health", "observation", {"file": word, "statement": word}),
+    _fact("HealthDegraded", OBSERVATION, word="component status error_class"),
+    _fact("HealthRecovered", OBSERVATION, word="component", number="downtime_s"),
+    _fact("NeedsMigrationDetected", OBSERVATION, word="table code"),
+    _fact("DestructiveMigrationFlagged", OBSERVATION, word="file statement"),
+)
+
+EVENTS: Mapping[str, EventType] = MappingProxyType(
+    {known.name: known for known in (*MEMORY, *SNAPSHOTS, *OPERATIONS, *USAGE, *HEALTH)}
 )

@@ -30,9 +30,9 @@ FULL = [
         ("Tokens by day", "Dialogs by tokens", "Requests by tokens", "Unusual hours", "grok-5-preview"),
     ),
     ("/operations", "Operations", ("Ingest",)),
-    ("/operations?section=Re-embed", "Operations", ("Chunks of other models (rows)",)),
-    ("/operations?section=Clean+up", "Operations", ("Expired snapshots by type (rows)",)),
-    ("/operations?section=Merge", "Operations", ("Pairs with rows under two keys",)),
+    ("/operations?section=reembed", "Operations", ("Chunks of other models (rows)",)),
+    ("/operations?section=cleanup", "Operations", ("Expired snapshots by type (rows)",)),
+    ("/operations?section=merge", "Operations", ("Pairs with rows under two keys",)),
     ("/activity", "Activity", ("Events", "Newest first")),
     ("/health", "Health", ("Migrations",)),
 ]
@@ -43,10 +43,10 @@ EMPTY = [
     ("/snapshots", "Snapshots", ("Snapshots kept",)),
     ("/usage", "Usage", ("No call is logged yet",)),
     ("/operations", "Operations", ("Ingest",)),
-    ("/operations?section=Re-embed", "Operations", ("Nothing to embed again",)),
-    ("/operations?section=Merge", "Operations", ("No pair stands under two keys",)),
-    ("/operations?section=Clean+up", "Operations", ("No snapshot is expired",)),
-    ("/operations?section=Jobs", "Operations", ("No job has run yet",)),
+    ("/operations?section=reembed", "Operations", ("Nothing to embed again",)),
+    ("/operations?section=merge", "Operations", ("No pair stands under two keys",)),
+    ("/operations?section=cleanup", "Operations", ("No snapshot is expired",)),
+    ("/operations?section=jobs", "Operations", ("No job has run yet",)),
     ("/activity", "Activity", ("Events",)),
     ("/health", "Health", ("Migrations",)),
 ]
@@ -55,7 +55,7 @@ EMPTY = [
 PAGES = {
     "/snapshots": "Snapshots kept",
     "/usage": "Dialogs by tokens",
-    "/operations?section=Clean+up": "Expired snapshots by type (rows)",
+    "/operations?section=cleanup": "Expired snapshots by type (rows)",
     "/activity": "Newest first",
 }
 

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
+@pytest.fixture(autouse=True)
+def _present() -> None:
+    """The database has its own clock, and a whole run lies between loading this file and running it."""
+    global NOW
+    NOW = datetime.now(UTC).replace(microsecond=0)
+
+
 def _report(at: datetime, status: Status, code: str = "", latency_ms: float = 12.0) -> HealthReport:
     one = Component("database", "Chunk table", status, "", "", at, at, latency_ms, {}, code)
     return HealthReport((Component("auth", "Auth", "ok", "", "", at, at, 3.0, {}), one), at)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -54,7 +55,9 @@ class Child:
     def __init__(self, data_dir: Path, migrations: Path) -> None:
         pipe = subprocess.PIPE
         command = [sys.executable, "-c", CHILD, str(data_dir), str(migrations)]
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        # A shell's background job ignores SIGINT, and children inherit that.
+        heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, preexec_fn=heed)
         self.said = self._pipe(self.process.stdout).readline().split()
 
     def end(self, number: int = 0) -> int:

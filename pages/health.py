@@ -45,5 +45,5 @@ says = "What this version brings and the database has not recorded, or has recor
 with panel("Migrations", says), boundary("The list of migrations"):
     components.migrations(reads.health().component("migrations"))
 with panel("The same for a monitor", "200 while ok or degraded, 503 while down; nothing personal is in the answer."):
-    st.code(curl(settings(), "GET", "/health"), language="bash", wrap_lines=True)
-    st.code(curl(settings(), "GET", "/metrics"), language="bash", wrap_lines=True)
+    st.code(curl(settings(), "GET", "/health"), language=None, wrap_lines=True)
+    st.code(curl(settings(), "GET", "/metrics"), language=None, wrap_lines=True)

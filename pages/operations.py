@@ -12,6 +12,7 @@ head = page_head(
     here, "Bring dialogs in, embed, merge, clean up, erase. Every action says what it touches before it does it."
 )
 chosen = sections.choose()
+jobs.ended()
 outcome.show()
 if chosen.name != "jobs":
     jobs.strip()

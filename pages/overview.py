@@ -36,7 +36,7 @@ with boundary(here.title):
             models(memory)
         if memory.ambiguous_pairs:
             pairs()
-    says = "The newest events, each with its actor. Only counts, ids and hashes are kept, never texts."
+    says = "The newest, each with its actor; searches and other looks stand on Activity. Never a text in it."
     with panel("Changes lately", says), boundary("The list of changes"):
         latest = reads.changes(12)
         if latest.value.rows:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.errors import DatabaseError
 from core.memory.requests import AcrossRequest
 from pages._shared import guard, reads, session
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import page_head
+from pages._shared.overview import first_steps
 from pages._shared.resources import core
 from pages._shared.search import across, ask, results
+
+AGAIN = "search-again"
 
 here = guard.enter("search")
 head = page_head(
@@ -17,23 +21,24 @@ head = page_head(
 )
 
 with boundary(here.title):
-    asked = ask.draw()
+    asked = ask.draw() or session.remembered(AGAIN, None)
     if asked is not None:
         session.keep_exploration(None)
+        session.remember(AGAIN, None)
         with boundary("This search"), st.spinner("Searching"):
             search = core().search
-            session.keep_exploration(
-                search.across(asked) if isinstance(asked, AcrossRequest) else search.explore(asked)
-            )
+            try:
+                found = search.across(asked) if isinstance(asked, AcrossRequest) else search.explore(asked)
+            except DatabaseError:
+                session.remember(AGAIN, asked)  # asked again when the page comes back by itself
+                raise
+            session.keep_exploration(found)
     found = session.exploration()
     if found is None and asked is None:
-        stored = reads.overview().value.chunks
-        why = (
-            "Write a query and press Search."
-            if stored
-            else "No dialog is stored yet: the Overview says how to add one."
-        )
-        empty("Nothing has been searched yet", why)
+        if reads.overview().value.chunks:
+            empty("Nothing has been searched yet", "Write a query and press Search.")
+        else:
+            first_steps()
     elif found is not None:
         head.as_of(found.as_of)
         if isinstance(found, across.AcrossResult):

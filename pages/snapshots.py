@@ -19,7 +19,7 @@ with boundary(here.title):
     head.as_of(read.at)
     stale(read)
     view = choices.view()
-    chosen = choices.dialog_scope()
+    chosen = choices.dialog_scope(view)
     kept = formats.count(facts.total)
     layout.figures(
         Figure("Snapshots kept", kept, f"Days {facts.first_day or '–'} to {facts.last_day or '–'}."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from urllib.parse import urlsplit
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from core.config import Settings, is_loopback
 from core.errors import CoreError, Forbidden, InputError, TooLarge, Unauthenticated
@@ -54,10 +54,14 @@ async def read_body(request: Request) -> bytes:
     if declared.isdigit() and int(declared) > BODY_LIMIT:
         raise _too_large()
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > BODY_LIMIT:
-            raise _too_large()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > BODY_LIMIT:
+                raise _too_large()
+    except ClientDisconnect:
+        # Nobody reads this answer; it is no fault of ours to be logged as one.
+        raise InputError("The body broke off.", field="body") from None
     return bytes(body)
 
 

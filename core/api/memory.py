@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from core.api.call import Answer, Call
 from core.bootstrap import Core
-from core.errors import MissingIdentity
 from core.memory.requests import parse_search
 
 
@@ -21,7 +17,7 @@ def search(core: Core, call: Call) -> Answer:
 
 
 def dialog_status(core: Core, call: Call) -> Answer:
-    return core.status(_identity(call.body, "ruId"), _identity(call.body, "tuId")).as_json(), 200
+    return core.status(call.body.get("ruId"), call.body.get("tuId")).as_json(), 200
 
 
 def supabase_health(core: Core, _: Call) -> Answer:
@@ -37,10 +33,3 @@ def memory_status(core: Core, _: Call) -> Answer:
 def health(core: Core, _: Call) -> Answer:
     report = core.health.report()
     return report.as_json(), 503 if report.status in ("down", "unknown") else 200
-
-
-def _identity(body: Mapping[str, Any], name: str) -> str:
-    value = body.get(name)
-    if isinstance(value, bool) or not isinstance(value, (str, int)) or not str(value).strip():
-        raise MissingIdentity(f"{name} is missing.", hint="Send ruId and tuId of the pair.", field=name)
-    return str(value).strip()

@@ -7,7 +7,7 @@ from typing import Literal
 
 Kind = Literal["missing", "malformed", "dropped", "repeated", "date", "identity", "system", "limit", "cut", "note"]
 
-EXPECTED: frozenset[Kind] = frozenset({"system", "limit", "cut"})
+EXPECTED: frozenset[Kind] = frozenset({"system"})
 
 UNSTORABLE = "Texts with characters that cannot be stored (NUL, half a surrogate pair), which were removed: {n}."
 
@@ -26,7 +26,7 @@ class Notice:
 
     @property
     def is_warning(self) -> bool:
-        """False for what the rules do to every ordinary payload: system messages, older messages, cut texts."""
+        """False for what loses nothing: system messages. Older messages and cut texts are content left out."""
         return self.kind not in EXPECTED
 
 

@@ -12,12 +12,26 @@ import streamlit as st
 
 
 def segments(
-    label: str, words: Mapping[str, str], key: str, *, default: str, on_change: Callable[[], None] | None = None
+    label: str,
+    words: Mapping[str, str],
+    key: str,
+    *,
+    default: str,
+    on_change: Callable[[], None] | None = None,
+    help: str | None = None,
+    labelled: bool = True,
 ) -> str:
     """One of a few codes, each shown by its words; the default is left out of the address."""
     _read(key, words, default)
     chosen = st.segmented_control(
-        label, list(words), required=True, format_func=words.__getitem__, key=key, on_change=on_change or "rerun"
+        label,
+        list(words),
+        required=True,
+        format_func=words.__getitem__,
+        key=key,
+        on_change=on_change or "rerun",
+        help=help,
+        label_visibility="visible" if labelled else "collapsed",
     )
     _write(key, chosen or default, default)
     return chosen or default

@@ -50,7 +50,7 @@ def api_examples(settings: Settings) -> None:
     )
     with panel("API and command line", f"JSON in and out under {PREFIX}; it {token}."):
         for tab, call in zip(st.tabs(names), calls, strict=True):
-            tab.code(call, language="bash", wrap_lines=True)
+            tab.code(call, language=None, wrap_lines=True)
 
 
 def versions(settings: Settings) -> list[dict[str, Any]]:

@@ -106,4 +106,4 @@ def empty(title: str, why: str, *, code: str | None = None) -> None:
         st.markdown(f"**{title}**")
         st.text(why)
         if code:
-            st.code(code, language="bash", wrap_lines=True)
+            st.code(code, language=None, wrap_lines=True)

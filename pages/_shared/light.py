@@ -7,6 +7,7 @@ import streamlit as st
 from core.errors import CoreError
 from pages._shared import reads
 
+EVERY_S = 30.0
 COLOURS = {"ok": "green", "degraded": "orange", "down": "red", "unknown": "gray"}
 
 
@@ -15,8 +16,9 @@ def badge(status: str) -> None:
     st.badge(status if status in COLOURS else "unknown", color=COLOURS.get(status, "gray"))  # type: ignore[arg-type]
 
 
+@st.fragment(run_every=EVERY_S)
 def show() -> None:
-    """Never fails: a light that cannot be had is itself the message."""
+    """Never fails: a light that cannot be had is itself the message. Made again by itself, alone, on an open page."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:
             report = reads.health()

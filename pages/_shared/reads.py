@@ -7,7 +7,7 @@ underscore keeps the core out of the key: there is one per process, and without 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -34,6 +34,11 @@ from pages._shared.resources import core, notebook
 
 T = TypeVar("T")
 PAGE = 25
+LATEST = 200
+LOOKS = {
+    *("SearchPerformed", "SearchFallbackUsed", "SearchEmpty", "SnapshotsCompared", "CleanupPreviewed"),
+    *("ChainVerified", "HealthChecked", "TokensLogged"),
+}
 
 
 @dataclass(frozen=True)
@@ -162,13 +167,14 @@ def _pairs(_core: Core, page: int) -> Read[PairPage]:
 
 
 def changes(limit: int) -> Read[EventPage]:
-    """The latest events, newest first."""
+    """The latest events that changed something, newest first; looks alone would crowd them out."""
     return _standing(("changes", limit), lambda: _changes(core(), limit))
 
 
 @st.cache_data(ttl=5, max_entries=2, show_spinner=False)  # an operator looks here right after doing something
 def _changes(_core: Core, limit: int) -> Read[EventPage]:
-    return _now(_core, _core.events.store.query(limit=limit))
+    page = _core.events.store.query(limit=LATEST)
+    return _now(_core, replace(page, rows=tuple(row for row in page.rows if row.type not in LOOKS)[:limit]))
 
 
 @st.cache_data(ttl=10, max_entries=1, show_spinner=False)  # the frame asks on every run of every page

@@ -42,7 +42,7 @@ def sentence(found: Verified) -> str:
     if found.bad_event is not None:
         at = formats.moment(found.bad_event.timestamp, settings().zone)
         row = f"{row} ({found.bad_event.type}, {at}, event {found.bad_event.id})"
-    return f"{row} {WORDS.get(found.reason or '', 'does not verify')}: {found.reason}."
+    return f"{row} {WORDS.get(found.reason or '', f'does not verify: {found.reason}')}."
 
 
 def _verify() -> Verified:

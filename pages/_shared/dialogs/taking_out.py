@@ -25,7 +25,7 @@ def show(chunk_id: str) -> None:
 def _out(chunk_id: str, reason: str, kind: Kind) -> None:
     done = outcome.attempt("Take out", partial(mending.exclude, [chunk_id], reason, kind))
     if done is not None:
-        outcome.say("success", f"The chunk was {kind}. It can be put back under Taken out, below.")
+        outcome.say("done", f"The chunk was {kind}. It can be put back under Taken out, below.")
 
 
 def ways(kept: str | None = None, dropped: str | None = None) -> None:
@@ -33,6 +33,6 @@ def ways(kept: str | None = None, dropped: str | None = None) -> None:
     with st.container(horizontal=True):
         if kept and dropped and st.button("Merge the two…", key="to-merge", icon=":material/merge:"):
             st.session_state[merge.PICKED] = (kept, dropped)
-            st.switch_page(place("operations").path, query_params={"section": "Merge"})
+            st.switch_page(place("operations").path, query_params={"section": "merge"})
         if st.button("Erase this person…", key="to-erase", icon=":material/person_remove:"):
-            st.switch_page(place("operations").path, query_params={"section": "Erase"})
+            st.switch_page(place("operations").path, query_params={"section": "erase"})

@@ -14,6 +14,7 @@ from pages._shared.operations import reading
 from pages._shared.resources import core
 
 T = TypeVar("T")
+WATCHED = "jobs.watched"
 
 
 def stage_files(files: Sequence[tuple[str, bytes]]) -> Staged:
@@ -39,19 +40,38 @@ def discard_upload(sha: str) -> None:
 
 def start_ingest(held: Staged, *, windows: bool, capture: bool, form: str) -> Job:
     """Ingest an upload as a job; the same form twice is one job. Errors: JobRunning, CoreError."""
-    return _as_actor(lambda: core().intake.start(held, windows=windows, capture=capture, id=form))
+    return _watching(lambda: core().intake.start(held, windows=windows, capture=capture, id=form))
 
 
 def start_reembed(dialog_key: str | None, *, confirmed: bool, form: str) -> Job:
-    return _as_actor(lambda: core().reembed.start(dialog_key=dialog_key, confirmed=confirmed, id=form))
+    return _watching(lambda: core().reembed.start(dialog_key=dialog_key, confirmed=confirmed, id=form))
 
 
 def start_cleanup(expired: int, *, form: str) -> Job:
-    return _as_actor(lambda: core().cleanup.start(expired, id=form))
+    return _watching(lambda: core().cleanup.start(expired, id=form))
 
 
 def cancel_job(id: str) -> Job:
     return _as_actor(lambda: core().jobs.cancel(id))
+
+
+def watched() -> tuple[str, ...]:
+    """Jobs whose end this tab has still to tell."""
+    return tuple(session.remembered(WATCHED, ()))
+
+
+def watch(*ids: str) -> None:
+    session.remember(WATCHED, tuple(dict.fromkeys((*watched(), *ids))))
+
+
+def unwatch(id: str) -> None:
+    session.remember(WATCHED, tuple(known for known in watched() if known != id))
+
+
+def _watching(start: Callable[[], Job]) -> Job:
+    job = _as_actor(start)
+    watch(job.id)
+    return job
 
 
 def _as_actor(act: Callable[[], T]) -> T:

@@ -70,5 +70,5 @@ def _start(expired: int) -> None:
     form = outcome.form_id(FORM)
     job = outcome.attempt("Clean-up", partial(acting.start_cleanup, expired, form=form))
     if job is not None:
-        outcome.say("success", "The clean-up was started. It can be stopped between two batches.")
+        outcome.say("started", "The clean-up was started. It can be stopped between two batches.")
         outcome.new_form(FORM)

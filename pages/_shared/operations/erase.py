@@ -105,7 +105,7 @@ def _counts(found: ErasePreview) -> None:
 def _run(dialog_key: str, reason: str, also: tuple[str, ...]) -> None:
     done = outcome.attempt("Erase", partial(mending.erase, dialog_key, reason, also))
     if done is not None:
-        outcome.say("success", _words(done))
+        outcome.say("done", _words(done))
         if done.left:
             outcome.say("error", f"Not reached: {', '.join(done.left)}. Erase again to look for what is left.")
         typed.done("erase")

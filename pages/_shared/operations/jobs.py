@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.errors import NotFound
 from core.jobs.job import Job
 from pages._shared import formats, reads, session, tables
 from pages._shared.feedback import boundary, empty, stale
@@ -22,13 +23,31 @@ COLOURS = {"queued": "gray", "running": "blue", "cancelling": "orange", "done": 
 COLUMNS = (
     Column("title", "Job", pinned=True),
     Column("state", "State"),
-    Column("done", "Steps done", "count"),
-    Column("total", "Steps", "count"),
-    Column("summary", "Result", width="large"),
+    Column("steps", "Steps", "amount", help="Done, and how many there are."),
+    Column("summary", "Result", width=300),
     Column("by", "By"),
     Column("created_at", "Started", "when"),
     Column("finished_at", "Ended", "when"),
 )
+FIELDS = ("id", "title", "state", "done", "total", "summary", "by", "created_at", "finished_at")
+ENDED = {"done": "done", "failed": "error"}
+
+
+def ended() -> None:
+    """Says what came of the jobs that this tab saw alive, or started, once they have ended."""
+    with boundary("The ended jobs"):
+        for id in acting.watched():
+            try:
+                job = core().jobs.get(id)
+            except NotFound:  # pruned
+                acting.unwatch(id)
+                continue
+            if job.live:
+                continue
+            acting.unwatch(id)
+            found = results.words_of(job.error) if job.error else summary_of(job)
+            said = f"{core().jobs.title(job.kind)}: {job.state}. {found}".strip()
+            outcome.say(ENDED.get(job.state, "note"), f"{said}. More of it stands under Jobs.".replace("..", "."))
 
 
 def strip() -> None:
@@ -61,7 +80,7 @@ def show(head: Head) -> None:
             pages = -(-read.value.total // reads.PAGE)
             if pages > 1:
                 st.pagination(pages, key="jobs-page", bind="query-params", width=280)
-            tables.downloads(rows, ["id", *(c.field for c in COLUMNS)], name="jobs", key="jobs-file")
+            tables.downloads(rows, FIELDS, name="jobs", key="jobs-file")
     if chosen is not None:
         results.detail(ended[chosen])
 
@@ -69,16 +88,17 @@ def show(head: Head) -> None:
 def _live(live: tuple[Job, ...]) -> None:
     """Redrawn every two seconds, alone, and only while something runs."""
     if live:
+        acting.watch(*(job.id for job in live))
         st.fragment(_cards, run_every=EVERY_S)()
 
 
 def _cards() -> None:
     with boundary("The running jobs"):
         live = reading.running().value
-        if not live:
+        if set(acting.watched()) - {job.id for job in live}:
             reads.refresh()
             reading.forget()
-            st.rerun()  # the last one has ended: what the page shows is old, and the timer stops
+            st.rerun()  # one has ended: what the page shows is old; with the last one the timer stops
         for job in live:
             card(job)
 
@@ -123,20 +143,23 @@ def _facts(job: Job) -> tuple[str, ...]:
 
 
 def _row(job: Job) -> dict[str, Any]:
-    summary = ", ".join(
-        f"{name.replace('_', ' ')} {value:,}" for name, value in results.counts_of(job).items() if value
-    )
     return {
         "id": job.id,
         "title": core().jobs.title(job.kind),
         "state": job.state,
         "done": job.done,
         "total": job.total,
-        "summary": results.words_of(job.error) if job.error else summary,
+        "steps": formats.count(job.done) + (f" of {job.total:,}" if job.total else ""),
+        "summary": results.words_of(job.error) if job.error else summary_of(job),
         "by": job.actor.get("display_name"),
         "created_at": job.created_at,
         "finished_at": job.finished_at,
     }
+
+
+def summary_of(job: Job) -> str:
+    """Its counts in one line, without those that are zero."""
+    return ", ".join(f"{results.word(name)} {value:,}" for name, value in results.counts_of(job).items() if value)
 
 
 def duration(seconds: float) -> str:

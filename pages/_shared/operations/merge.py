@@ -17,6 +17,8 @@ from pages._shared.resources import settings
 from pages._shared.tables import Column
 
 PICKED = "desk.merge.pair"
+CLICKED = "desk.merge.clicked"  # a row that stays ticked is one decision: it does not undo a swap
+TURN = "merge.turn"  # grows with every merge: nothing is ticked then
 SIDE = (
     Column("what", "What", width=200),
     Column("kept", "Stays", width=280),
@@ -56,12 +58,17 @@ def _pairs(pairs: Any, total: int) -> None:
         for pair in pairs
     ]
     columns = (Column("pair", "Pair"), Column("keys", "Chunks by key (rows)"), Column("last", "Last activity", "when"))
-    chosen = tables.show(rows, columns, key="pairs-table", zone=settings().time_zone, select=True, height="content")
+    key = f"pairs-table-{session.remembered(TURN, 0)}"
+    chosen = tables.show(rows, columns, key=key, zone=settings().time_zone, select=True, height="content")
     if total > reads.PAGE:
         st.pagination(-(-total // reads.PAGE), key="pairs", bind="query-params", width=280)
+    clicked = None
     if chosen is not None:
         keys = sorted(pairs[chosen].keys, key=lambda k: (k["order"] != "tips", -k["chunks"]))
-        st.session_state[PICKED] = (keys[0]["dialog_key"], keys[1]["dialog_key"])
+        clicked = (keys[0]["dialog_key"], keys[1]["dialog_key"])
+    if clicked and clicked != st.session_state.get(CLICKED):
+        st.session_state[PICKED] = clicked
+    st.session_state[CLICKED] = clicked
 
 
 def _merge(kept: str, dropped: str) -> None:
@@ -130,11 +137,12 @@ def _run(found: MergePreview, mode: Any) -> None:
     if done is not None:
         moved = done.count("moved") + done.count("copied")
         outcome.say(
-            "success",
+            "done",
             f"{formats.plural(moved, 'row')} {'moved' if mode == 'move' else 'copied'}, {done.count('lost'):,} gave "
             "way to a newer one. It can be undone for 14 days.",
         )
         st.session_state.pop(PICKED, None)
+        session.remember(TURN, session.remembered(TURN, 0) + 1)
         typed.done("merge")
     st.rerun()
 
@@ -165,7 +173,7 @@ def _past() -> None:
 def _undo(merge_id: str) -> None:
     rows = outcome.attempt("Undo", partial(mending.undo_merge, merge_id))
     if rows is not None:
-        outcome.say("success", f"{formats.plural(rows, 'row')} moved back.")
+        outcome.say("done", f"{formats.plural(rows, 'row')} moved back.")
 
 
 def _state(row: MergeRow) -> str:

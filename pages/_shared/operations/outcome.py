@@ -46,14 +46,14 @@ def attempt(what: str, action: Callable[[], T]) -> T | None:
 
 
 def say(kind: str, words: str) -> None:
-    """`kind`: success (something was started), info, warning or error; shown with the next drawing of the page."""
+    """`kind`: started, done, note, warning or error; shown with the next drawing of the page."""
     st.session_state.setdefault(SAID, []).append((kind, words))
 
 
 def show() -> None:
     """Everything said since the last drawing, as plain text."""
     for kind, words in st.session_state.pop(SAID, []):
-        colour = {"success": "green", "warning": "orange", "error": "red"}.get(kind, "blue")
+        colour = {"started": "blue", "done": "green", "warning": "orange", "error": "red"}.get(kind, "gray")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.badge({"success": "started", "info": "note"}.get(kind, kind), color=colour)  # type: ignore[arg-type]
+            st.badge(kind, color=colour)  # type: ignore[arg-type]
             st.text(words)

@@ -14,7 +14,7 @@ from pages._shared import formats, reads, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.operations import outcome, reading
+from pages._shared.operations import acting, outcome, reading
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
 
@@ -127,7 +127,7 @@ def _describe(photo: Photo, upload: bytes | None) -> None:
     described = outcome.attempt("Describing the photo", act)
     if described is not None:
         kept = "" if described.snapshot else " The day's snapshot was written by another service and stays as it is."
-        outcome.say("success", f"The photo has its words, {len(described.text)} characters.{kept}")
+        outcome.say("done", f"The photo has its words, {len(described.text)} characters.{kept}")
     reading.forget()
     reads.forget_dialogs()
 
@@ -139,7 +139,9 @@ def _start() -> None:
         with run_as(session.actor()):
             return core().photos.start(id=id)
 
-    if outcome.attempt("Describing photos", partial(act, form)) is not None:
-        outcome.say("success", "The job was started. It goes on if this tab is closed, and can be stopped.")
+    job = outcome.attempt("Describing photos", partial(act, form))
+    if job is not None:
+        acting.watch(job.id)
+        outcome.say("started", "The job was started. It goes on if this tab is closed, and can be stopped.")
         outcome.new_form(FORM)
     reading.forget()

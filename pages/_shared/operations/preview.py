@@ -20,7 +20,7 @@ COLUMNS = (
     Column("label", "Dialog", pinned=True),
     Column("pair", "Pair"),
     Column("key", "Key"),
-    Column("why", "Why this key, or why refused", width="large"),
+    Column("why", "Why this key, or why refused", width=330),
     Column("new", "New", "count", help="Chunks that are not stored yet."),
     Column("stale", "Stale", "count", help="Stored, and embedded by another model or none: embedded again."),
     Column("unchanged", "Unchanged", "count"),
@@ -33,13 +33,13 @@ CHUNKS = (
     Column("source", "Source"),
     Column("source_id", "Id"),
     Column("at", "Date"),
-    Column("text", "Text", width="large"),
+    Column("text", "Text", width=260),
 )
 NOTICES = (
+    Column("message", "Says", width=260),
+    Column("count", "Times", "count"),
     Column("field", "Field"),
     Column("kind", "Kind"),
-    Column("count", "Times", "count"),
-    Column("message", "Says"),
 )
 MATCHES = (
     Column("state", "In memory"),
@@ -87,7 +87,9 @@ def row_of(item: DialogPreview) -> dict[str, Any]:
         "label": item.label,
         "pair": formats.pair(found.ru_id, found.tu_id),
         "key": formats.key(found.dialog_key),
-        "why": partly(item) + found.key_reason,
+        "why": partly(item)
+        + ("" if found.chunks else "Nothing to write: no text in it can be kept. ")
+        + found.key_reason,
         **{state: found.count(state) for state in ("new", "stale", "unchanged")},
         "cut": kinds["cut"],
         "dropped": sum(kinds[kind] for kind in DROPPED),
@@ -103,7 +105,7 @@ def detail(item: DialogPreview) -> None:
     """The chunks of one dialog with their state, and every notice about it."""
     if item.preview is None:
         return
-    left, right = st.columns((2, 1))
+    left, right = st.columns((3, 2))
     with left, panel("Its chunks", "As they would be stored, in the order of the payload."):
         rows = [
             {

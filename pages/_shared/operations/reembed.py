@@ -106,5 +106,5 @@ def _start(dialog_key: str | None, confirmed: bool) -> None:
     form = outcome.form_id(FORM)
     job = outcome.attempt("Re-embed", partial(acting.start_reembed, dialog_key, confirmed=confirmed, form=form))
     if job is not None:
-        outcome.say("success", "Re-embedding was started. It goes on if this tab is closed, and can be stopped.")
+        outcome.say("started", "Re-embedding was started. It goes on if this tab is closed, and can be stopped.")
         outcome.new_form(FORM)

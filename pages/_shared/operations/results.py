@@ -17,6 +17,7 @@ from pages._shared.layout import Figure, figures, panel
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
 
+COUNT_WORDS = {"reembedded": "embedded again", "rate_per_s": "chunks a second"}
 WORDS = {
     "gave_up": "Given up: it ended the process five times.",
     "abandoned": "Given up: the data folder that holds its files has not been opened for seven days.",
@@ -32,7 +33,7 @@ def detail(job: Job) -> None:
             st.text(words_of(job.error))
         counts = counts_of(job)
         if counts:
-            figures(*(Figure(name.replace("_", " ").capitalize(), f"{value:,}") for name, value in counts.items()))
+            figures(*(Figure(word(name).capitalize(), f"{value:,}") for name, value in counts.items()))
         if job.kind == INGEST:
             _dialogs(job)
 
@@ -73,10 +74,10 @@ def _dialogs(job: Job) -> None:
 
 def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     error = row.get("error")
-    words = words_of(error) if error else "; ".join(f"{w['field']}: {w['message']}" for w in row["warnings"])
+    words = words_of(error) if error else " ".join(f"{w['field']}: {w['message']}" for w in row["warnings"])
     return {
         "label": row["label"],
-        "outcome": "refused" if error else "written",
+        "outcome": "refused" if error else "written" if row.get("chunks") else "nothing to write",
         "dialog_key": row.get("dialogKey"),
         "key": formats.key(row["dialogKey"]) if row.get("dialogKey") else None,
         "chunks": row.get("chunks"),
@@ -91,6 +92,11 @@ def counts_of(job: Job) -> dict[str, int | float]:
     result = job.result or {}
     names = [*(name for name in COUNTS if name in result), *(name for name in result if name not in COUNTS)]
     return {name: result[name] for name in names if isinstance(result[name], (int, float))}
+
+
+def word(name: str) -> str:
+    """The name of a count as a reader has it."""
+    return COUNT_WORDS.get(name, name.replace("_", " "))
 
 
 def words_of(error: Mapping[str, Any]) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import streamlit as st
-
+from pages._shared import address
 from pages._shared.head import Head
 from pages._shared.operations import cleanup, erase, ingest, jobs, merge, photos, reembed, superseded
 
 
 @dataclass(frozen=True)
 class Section:
-    """`title` stands in the address too; `show` draws it."""
+    """`name` stands in the address, `title` on the page; `show` draws it."""
 
     name: str
     title: str
@@ -35,14 +34,5 @@ SECTIONS = (
 def choose() -> Section:
     """The section of the address, the first one for none."""
     titles = {section.name: section.title for section in SECTIONS}
-    name = st.segmented_control(
-        "Section",
-        list(titles),
-        default=SECTIONS[0].name,
-        required=True,
-        format_func=titles.__getitem__,
-        key="section",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return next((section for section in SECTIONS if section.name == name), SECTIONS[0])
+    name = address.segments("Section", titles, "section", default=SECTIONS[0].name, labelled=False)
+    return next(section for section in SECTIONS if section.name == name)

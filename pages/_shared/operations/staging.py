@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.services.intake import Staged
-from pages._shared import session
+from pages._shared import formats, session
 from pages._shared.operations import acting, outcome
 
 STAGED = "intake.staged"
@@ -68,7 +68,8 @@ def start(windows: bool, capture: bool) -> None:
     form = outcome.form_id(FORM)
     job = outcome.attempt("Ingest", lambda: acting.start_ingest(held, windows=windows, capture=capture, form=form))
     if job is not None:
-        outcome.say("success", f"The ingest of {held.dialogs:,} dialogs was started. It goes on if this tab is closed.")
+        dialogs = formats.plural(held.dialogs, "dialog")
+        outcome.say("started", f"The ingest of {dialogs} was started. It goes on if this tab is closed.")
         _clear(keep_widgets=False)
 
 

@@ -95,7 +95,7 @@ def away(dialog_key: str | None) -> None:
 def _run(total: int) -> None:
     done = outcome.attempt("Clean-up", partial(mending.delete_superseded, None, total))
     if done is not None:
-        outcome.say("success", f"{formats.plural(done.count, 'superseded chunk')} deleted; 14 days to put them back.")
+        outcome.say("done", f"{formats.plural(done.count, 'superseded chunk')} deleted; 14 days to put them back.")
         typed.done("superseded")
     st.rerun()
 
@@ -106,7 +106,7 @@ def _restore(row: ExcludedChunk) -> None:
     done = outcome.attempt("Put back", act)
     if done is not None:
         words = "The chunk is back, as it was." if done.restored else "The next ingest may write it again."
-        outcome.say("success", "It stood there again already." if done.present else words)
+        outcome.say("done", "It stood there again already." if done.present else words)
 
 
 def _remark(row: ExcludedChunk) -> str:

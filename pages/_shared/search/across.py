@@ -23,7 +23,7 @@ COLUMNS = (
     Column("cosine", "Cosine", "score"),
     Column("boost", "Boost", "signed"),
     Column("date", "Date", width=100),
-    Column("text", "Text", width="large"),
+    Column("text", "Text"),
 )
 FIELDS = (
     "rank",

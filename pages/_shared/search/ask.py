@@ -29,7 +29,7 @@ def draw() -> SearchRequest | AcrossRequest | None:
             )
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 limit = st.number_input(
-                    "Chunks in the prompt",
+                    "Chunks to list" if everywhere else "Chunks in the prompt",
                     LIMIT_MIN,
                     LIMIT_MAX,
                     LIMIT_DEFAULT,
@@ -96,7 +96,7 @@ def _picker() -> DialogChoice | None:
             kept = reads.dialog(chosen.dialog_key).value
             rows = [kept, *rows] if kept else rows
         if not rows:
-            st.text("No dialog matches.")
+            st.text("No dialog matches." if typed else "No dialog is stored.")
             return None
         keys = [r.dialog_key for r in rows]
         by_key = {r.dialog_key: r for r in rows}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from pages._shared.charts import LINE, SOURCE_COLOURS, calm, colour, lighter
+from pages._shared.charts import LINE, SOURCE_COLOURS, calm, colour, lighter, line_text
 
 BAR = 22
 
@@ -71,7 +71,7 @@ def scores(bars: Sequence[Bar], limit: int, *, from_zero: bool = True) -> go.Fig
         figure.add_hline(
             y=len(bars) - limit - 0.5,
             line={"dash": "dash", "width": 1.5, "color": LINE},
-            annotation={"text": f"limit {limit}", "font": {"color": LINE, "size": 11}},
+            annotation={"text": f"limit {limit}", "font": {"color": line_text(), "size": 11}},
             annotation_position="top right",
         )
     figure = calm(figure, BAR * len(bars) + 110)

@@ -20,7 +20,7 @@ COLUMNS = (
     Column("source", "Source", width=95),
     Column("score", "Score", "score", width=70),
     Column("cosine", "Word cosine", "score", width=95),
-    Column("text", "Text", width="large"),
+    Column("text", "Text"),
 )
 
 

@@ -56,8 +56,9 @@ def table(view: View) -> None:
     line = whatif.cut_line(view.ranking, view.limit)
     rows = [row_of(view, hit, line) for hit in hits]
     inside = min(view.limit, len(hits))
+    reach = "The first one reaches" if inside == 1 else f"The first {inside} reach"
     verb = "another set than with the active weights" if view.changed else "the same set as with the active weights"
-    says = f"The first {inside} reach the prompt: {verb}. Below them the near misses. Click a row to read it whole."
+    says = f"{reach} the prompt: {verb}. Below them the near misses. Click a row to read it whole."
     with panel("The chunks, best first", says):
         # A column without a word in it would take the room of the texts.
         columns = [c for c in COLUMNS if c.field not in ("mark", "move") or any(row[c.field] for row in rows)]

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.memory.dialogs import StoredChunk
 from core.memory.whynot import Explanation, excluded_by, why_not
-from pages._shared import formats, reads
+from pages._shared import formats, reads, session
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.search.view import View
@@ -28,15 +28,20 @@ def _panel(view: View) -> None:
     candidates = view.found.candidates
     order = [candidates.ids[int(i)] for i in view.ranking.order[: view.limit + LISTED]]
     order = [chunk_id for chunk_id in order[view.limit :] + order[: view.limit] if view.row(chunk_id)]
+    # Without a key: places and scores stand in the options, so a slider makes it another widget. The choice is kept.
+    first = order[0] if len(order) > view.limit else None
+    search, kept = session.remembered("why", (None, None))
+    kept = kept if search == view.found.as_of and kept in order else first
     chosen = st.selectbox(
         "Chunk",
         order,
-        index=0 if len(order) > view.limit else None,
+        index=None if kept is None else order.index(kept),
         format_func=lambda chunk_id: _option(view, chunk_id),
-        key=f"why-{view.found.as_of.timestamp()}",
         placeholder="a chunk of the ranking",
         help="First the chunks below the line, then those above it.",
     )
+    if chosen != kept:
+        session.remember("why", (view.found.as_of, chosen))
     pasted = (
         st.text_input("or its id", key="why-id", placeholder="00000000-0000-0000-0000-000000000000").strip().lower()
     )
@@ -73,16 +78,23 @@ def _explain(view: View, found: Explanation) -> None:
 def sentence(found: Explanation, limit: int) -> str:
     """The explanation in words, with its numbers."""
     if found.reason == "in":
-        ahead = "no chunk is outside" if found.margin is None else f"{found.margin:.3f} ahead of the first one outside"
+        ahead = "no chunk is outside" if found.margin is None else f"{gap(found.margin)} ahead of the first one outside"
         return f"It takes place {found.rank} of {limit}: {ahead}."
-    short = "" if found.margin is None else f" and lacks {-found.margin:.3f} to the last one inside"
+    short = "" if found.margin is None else f" and lacks {gap(found.margin)} to the last one inside"
     if found.reason == "behind_own_source":
+        ahead_of = "1 chunk of the same source is" if limit == 1 else f"{limit} chunks of the same source are"
         return (
             f"It stands at place {found.rank}{short}. No boost of {found.source} brings it in: "
-            f"{limit} chunks of the same source are ahead of it, and a boost lifts them too."
+            f"{ahead_of} ahead of it, and a boost lifts the whole source."
         )
     needed = "" if found.needed_boost is None else f" A {found.source} boost of {found.needed_boost:+.3f} draws level."
     return f"It stands at place {found.rank}{short}.{needed}"
+
+
+def gap(margin: float) -> str:
+    """A distance to the cut line; one that three decimals cannot show is not called nothing."""
+    size = abs(margin)
+    return "less than 0.001" if 0 < size < 0.0005 else f"{size:.3f}"
 
 
 def _elsewhere(view: View, chunk_id: str) -> None:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages._shared import formats, session
+from pages._shared import address, formats, session
 from pages._shared.literal import literal
 from pages._shared.session import DialogChoice
 
-VIEWS = ("coverage", "day", "compare", "history", "expiry")  # as they stand in the address
+VIEWS = {"coverage": "Coverage", "day": "One day", "compare": "Two days", "history": "History", "expiry": "Expiry"}
 ENTITY = "snapshot-entity"
 GO = "snapshots-go"
 
@@ -35,15 +35,7 @@ def view() -> str:
         session.remember(GO, None)
         for key, value in wanted.items():
             st.session_state[key] = value
-    return st.segmented_control(
-        "View",
-        VIEWS,
-        default="coverage",
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    return address.segments("View", VIEWS, "view", default="coverage", labelled=False)
 
 
 def day(label: str, key: str, default: date) -> date:
@@ -71,12 +63,17 @@ def look_at(chosen: Entity) -> None:
     session.remember(GO, {"view": "history"})
 
 
-def dialog_scope() -> DialogChoice | None:
+def dialog_scope(view: str) -> DialogChoice | None:
     """The one dialog that is looked at, or None for all of them; a line says which, and leads back to all."""
     chosen = session.dialog()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if chosen is None:
-            st.caption("All dialogs. A click on a row with a dialog looks at that one alone.")
+            rows = view in ("coverage", "compare")
+            st.caption(
+                "All dialogs. A click on a row with a dialog looks at that one alone."
+                if rows
+                else "All dialogs. Coverage and Two days list them: a click there looks at one alone."
+            )
         else:
             st.markdown(f"One dialog: {literal(formats.pair(chosen.ru_id, chosen.tu_id))}", width="content")
             st.caption(formats.key(chosen.dialog_key), width="content")

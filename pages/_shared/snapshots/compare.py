@@ -29,10 +29,10 @@ DIALOGS = (
 CHANGES = (
     Column("change", "Change", width=90, pinned=True),
     Column("entity_type", "Type", width=90),
-    Column("who", "Role or id", width=190),
-    Column("fields", "Fields", width=360),
-    Column("from_hash", "Hash before", width=120),
-    Column("to_hash", "Hash after", width=120),
+    Column("who", "Role or id", width=235),
+    Column("fields", "Fields", width=230),
+    Column("from_hash", "Hash before", width=130),
+    Column("to_hash", "Hash after", width=130),
     Column("note", "Note", width="large"),
 )
 

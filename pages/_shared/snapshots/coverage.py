@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.snapshots.coverage import MEANING, Calendar, Status
-from pages._shared import charts, formats, session, tables
+from pages._shared import address, charts, formats, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
@@ -26,7 +26,7 @@ COLOURS: Mapping[Status, str] = {
     "partial": "#E69F00",
     "complete": "#009E73",
 }
-WINDOWS = {"14 days": 14, "31 days": 31, "92 days": 92}
+WINDOWS = {"14": "14 days", "31": "31 days", "92": "92 days"}
 DIALOGS = (
     Column("number", "Row", "count", width=50, pinned=True, help="The row of the chart above."),
     Column("ru_id", "RU", pinned=True),
@@ -50,10 +50,8 @@ DAYS = (
 
 
 def show(chosen: DialogChoice | None, last: date, head: Head) -> None:
-    span = st.segmented_control(
-        "Window", list(WINDOWS), default="14 days", required=True, key="window", bind="query-params"
-    )
-    first = last - timedelta(days=WINDOWS[span] - 1)
+    span = address.segments("Window", WINDOWS, "window", default="14")
+    first = last - timedelta(days=int(span) - 1)
     key = chosen.dialog_key if chosen else None
     page = session.page_number("dialogs")
     totals, found = reading.days(first, last, key), reading.calendar(first, last, key, page)

@@ -21,10 +21,10 @@ from pages._shared.tables import Column
 
 COLUMNS = (
     Column("entity_type", "Type", width=90, pinned=True),
-    Column("who", "Role or id", width=190),
-    Column("text", "Text", width=300),
-    Column("expires_at", "Expires", "when", width=120),
-    Column("pinned_until", "Pinned until", "when", width=120),
+    Column("who", "Role or id", width=235),
+    Column("text", "Text", width=260),
+    Column("expires_at", "Expires", "when", width=140),
+    Column("pinned_until", "Pinned until", "when", width=140),
     Column("ru_id", "RU"),
     Column("tu_id", "TU"),
     Column("hash", "Hash", width=110),

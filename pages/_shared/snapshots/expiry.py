@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.snapshots.retention import Expiry
-from pages._shared import formats, reads, session, tables
+from pages._shared import address, formats, reads, session, tables
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.layout import panel
 from pages._shared.reads import Read
@@ -18,8 +18,8 @@ from pages._shared.session import DialogChoice
 from pages._shared.snapshots import acting, entities, reading
 from pages._shared.tables import Column
 
-STATES = {"expiring": "expiring", "expired": "expired", "pinned": "pinned", "no expiry": "without_expiry"}
-WORDS = {"expiring": "about to expire", "no expiry": "without an expiry"}
+STATES = {"expiring": "Expiring", "expired": "Expired", "pinned": "Pinned", "without_expiry": "Without an expiry"}
+WORDS = {"expiring": "about to expire", "without_expiry": "without an expiry"}
 SEEN = "desk.cleanup.seen"
 DONE = "desk.cleanup.done"
 PRESS = "desk.cleanup.press"  # made with the preview, so that a double click starts one job
@@ -41,17 +41,9 @@ def show(chosen: DialogChoice | None, read: Read[Expiry]) -> None:
         _cleanup(read.value)
     with right, panel("Every day", "Who deletes expired snapshots without being asked."), boundary("The schedule"):
         _schedule()
-    state = st.segmented_control(
-        "State",
-        list(STATES),
-        default="expiring",
-        required=True,
-        help="Expiring: within the next 24 hours.",
-        key="state",
-        bind="query-params",
-    )
+    state = address.segments("State", STATES, "state", default="expiring", help="Expiring: within the next 24 hours.")
     page = session.page_number("entities")
-    found = reading.entities(None, chosen.dialog_key if chosen else None, None, STATES[state], page)
+    found = reading.entities(None, chosen.dialog_key if chosen else None, None, state, page)
     stale(found)
     if not found.value.total:
         empty(f"No snapshot is {WORDS.get(state, state)}", "The other states are beside it.")
@@ -72,7 +64,8 @@ def _cleanup(now: Expiry) -> None:
             seen = st.session_state[SEEN] = acting.preview()
             st.session_state[PRESS] = str(uuid.uuid4())
     if seen is None:
-        st.text(f"{formats.plural(now.expired, 'snapshot')} would go. Look at a preview before anything is deleted.")
+        would = f"{formats.plural(now.expired, 'snapshot')} would go. Look at a preview before anything is deleted."
+        st.text(would if now.expired else "No snapshot is past its expiry: there is nothing to delete.")
         return
     rows: list[dict[str, Any]] = [
         {"kind": kind, "expired": seen.by_type.get(kind), "without": seen.without_by_type.get(kind)}
@@ -126,7 +119,7 @@ def _schedule() -> None:
             {"app": "on", "pg_cron": "on", "nobody": "off"}[found.by], color="green" if found.by != "nobody" else "gray"
         )
         st.text(found.reason)
-    st.caption(f"Last run: {found.last_day or 'never'} (UTC).")
+    st.caption(f"Last run: {found.last_day} (UTC)." if found.last_day else "It has not run yet.")
     seen: Expiry | None = st.session_state.get(SEEN)
     if found.needs_confirmation:
         st.caption(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from core.api import PREFIX, build_routes
-from core.api.guard import BODY_LIMIT
+from core.api.guard import BODY_LIMIT, read_body
 from core.config import read_settings
-from core.errors import ConfigError, DatabaseUnavailable
+from core.errors import ConfigError, DatabaseUnavailable, InputError
 
 HERE = ("127.0.0.1", 50000)
 JSON = {"Content-Type": "application/json"}
@@ -158,3 +160,14 @@ def test_a_core_that_cannot_be_built_is_an_answer(tmp_path: Path) -> None:
     answer = TestClient(Starlette(routes=build_routes(broken)), client=HERE).get(PREFIX + "/health")
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "config"
+
+
+def test_a_caller_that_hangs_up_is_no_incident() -> None:
+    """A body that breaks off is the caller's doing: a typed error, nothing in the log."""
+
+    async def hang_up() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "POST", "headers": [(b"content-type", b"application/json")]}
+    with pytest.raises(InputError, match="broke off"):
+        asyncio.run(read_body(Request(scope, hang_up)))

@@ -90,7 +90,7 @@ def test_no_chunks_is_said(api: TestClient) -> None:
         ("/memory/search", {"ruId": "a", "tuId": "b", "query": "q", "limit": "many"}, 400, "limit"),
         ("/memory/search", {"query": "q"}, 422, None),
         ("/status", {"ruId": "a"}, 422, "tuId"),
-        ("/status", {"ruId": True, "tuId": "b"}, 422, "ruId"),
+        ("/status", {"ruId": True, "tuId": "b"}, 400, "ruId"),
     ],
 )
 def test_bad_input_names_the_field(api: TestClient, path: str, body: dict, status: int, field: str | None) -> None:
@@ -99,6 +99,12 @@ def test_bad_input_names_the_field(api: TestClient, path: str, body: dict, statu
     assert answer.status_code == status, answer.text
     if field:
         assert answer.json()["error"]["field"] == field
+
+
+def test_status_reads_an_id_as_ingest_does(api: TestClient) -> None:
+    """5, 5.0 and "5" are one id, as a JavaScript caller means them."""
+    keys = {api.post(PREFIX + "/status", json={"ruId": ru, "tuId": 6}).json()["dialogKey"] for ru in (5, 5.0, "5")}
+    assert len(keys) == 1
 
 
 def test_status_of_a_pair_and_its_other_order(api: TestClient) -> None:

@@ -92,9 +92,9 @@ def test_a_failure_says_what_is_stored(fail_at: int, says: str) -> None:
     assert failed.value.hint.startswith(says)
 
 
-def test_what_the_rules_do_to_every_payload_is_no_warning() -> None:
-    """A cut text or an older message is a notice for the preview; a missing part is a warning."""
-    notices = (Notice("notes", "cut", "cut"), Notice("photo", "The payload has no photo URL.", "missing"))
+def test_dropping_system_messages_is_no_warning() -> None:
+    """A system message is a notice for the preview; a missing part is a warning."""
+    notices = (Notice("conversation", "System.", "system"), Notice("photo", "The payload has no photo URL.", "missing"))
     result = IngestResult("f", "k", {"note": 1}, 1, 1, 0, 0, notices)
     assert result.warnings == notices[1:]
     assert result.as_json()["warnings"] == [{"field": "photo", "message": "The payload has no photo URL."}]

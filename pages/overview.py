@@ -18,11 +18,13 @@ with boundary(here.title):
     memory = read.value
     head.as_of(read.at)
     stale(read)
+    loading = demo.arriving(memory.demo)
     figures(memory)
     with boundary("Today beside yesterday"):
         today()
     if not memory.chunks:
-        first_steps()
+        if not loading:
+            first_steps()
     else:
         left, right = st.columns(2)
         with left:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import DatabaseError
 from core.memory.requests import AcrossRequest
-from pages._shared import guard, reads, session
+from pages._shared import demo, guard, reads, session
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import page_head
 from pages._shared.overview import first_steps
@@ -28,16 +28,17 @@ with boundary(here.title):
         with boundary("This search"), st.spinner("Searching"):
             search = core().search
             try:
-                found = search.across(asked) if isinstance(asked, AcrossRequest) else search.explore(asked)
+                one = not isinstance(asked, AcrossRequest)
+                session.keep_exploration(search.explore(asked) if one else search.across(asked))
             except DatabaseError:
                 session.remember(AGAIN, asked)  # asked again when the page comes back by itself
                 raise
-            session.keep_exploration(found)
     found = session.exploration()
     if found is None and asked is None:
-        if reads.overview().value.chunks:
+        stored = reads.overview().value
+        if stored.chunks:
             empty("Nothing has been searched yet", "Write a query and press Search.")
-        else:
+        elif not demo.arriving(stored.demo):
             first_steps()
     elif found is not None:
         head.as_of(found.as_of)

@@ -8,6 +8,7 @@ from typing import Any
 from core.api.call import Answer, Call
 from core.bootstrap import Core
 from core.memory.keys import tips_key
+from core.memory.places import request_text
 from core.usage.entries import parse_moment
 from core.usage.lines import DEFAULT_GROUPS, parse_groups
 from core.usage.periods import parse_period
@@ -38,7 +39,9 @@ def summary(core: Core, call: Call) -> Answer:
 
 
 def _key_of_pair(body: Mapping[str, Any]) -> str | None:
-    """The tips key of explicit ids, for a body without a key; None where one of them is missing."""
-    ids = [body.get(name) for name in ("ruId", "tuId")]
-    given = [str(i).strip() for i in ids if isinstance(i, (str, int)) and not isinstance(i, bool)]
-    return tips_key(*given) if len(given) == 2 and all(given) else None
+    """The tips key of explicit ids, for a body without a key; None where one of them is missing.
+
+    Errors: InputError naming an id that cannot be one.
+    """
+    ru_id, tu_id = (request_text(body, name) for name in ("ruId", "tuId"))
+    return tips_key(ru_id, tu_id) if ru_id and tu_id else None

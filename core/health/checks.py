@@ -93,7 +93,7 @@ def judge_models(memory: Mapping[str, Any], model: str | None) -> Verdict:
     if stale == 0:
         return Verdict("ok", f"Every chunk is of {model}.", facts=facts)
     reason = f"{stale:,} of {total:,} chunks are of another model and not searchable."
-    if stale <= total * STALE_SHARE or only_demo(memory):
+    if stale < total and (stale <= total * STALE_SHARE or only_demo(memory)):
         return Verdict("ok", reason, facts=facts)
     return Verdict("degraded", reason, "Embed them again, or set the embedder that wrote them.", facts)
 

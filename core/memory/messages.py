@@ -38,7 +38,7 @@ class Message:
 
 
 def find_messages(payload: Any, findings: Findings) -> list[Any]:
-    """The first non-empty list: `allMessages` over all places, then `messages`; or the payload itself."""
+    """The first non-empty list: `allMessages` or `messages`, place by place; or the payload itself."""
     if isinstance(payload, list):
         return payload
     for name, value in everywhere(payload, NAMES):

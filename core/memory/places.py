@@ -64,9 +64,9 @@ def at(root: Any, path: Sequence[str]) -> Any:
 
 
 def everywhere(root: Any, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """(name, value) of every place that has something under one of the names, name by name, each over all places."""
-    for name in names:
-        for place in PLACES:
+    """(name, value) of every place that has something under one of the names: place by place, in the names' order."""
+    for place in PLACES:
+        for name in names:
             value = at(root, (*place, name))
             if value is not None:
                 yield name, value

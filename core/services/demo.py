@@ -93,7 +93,7 @@ class DemoService:
         """Write every dialog, then snapshots, usage and prices; the number of chunks that are stored afterwards, 0
         where it was stopped. A second load completes a first one that broke off.
 
-        Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows,
+        Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows before the first load begins,
         BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
         """
         require(current_actor() or LOCAL_OPERATOR, "demo_load")
@@ -104,7 +104,8 @@ class DemoService:
             )
         with self._busy:
             self._stopping.clear()
-            self._refuse_beside_others()
+            if self._remembered().state != "loading":  # what was begun is completed, whoever has written since
+                self._refuse_beside_others()
             began, now = time.perf_counter(), self._clock.now()
             dialogs = demo_dialogs(now)
             rows = _rows(dialogs, read_vectors())

@@ -38,7 +38,7 @@ def rows(settings: Settings, env: Mapping[str, str], file: Mapping[str, str | No
         value = _given(name, env, file)
         if value is not None:
             used = settings.hosted is not None and name in _used(settings, env, file)
-            text = value if name in URL_NAMES else STARS
+            text = without_login(value) if name in URL_NAMES else STARS
             shown.append(_row(name, text, env, file, "used" if used else "set, not used"))
     if settings.hosted is None:
         shown.append(
@@ -59,9 +59,18 @@ def masked(value: Any) -> str:
         return "not set"
     if isinstance(value, SecretStr):
         return STARS
+    if isinstance(value, str):
+        return without_login(value)
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def without_login(value: str) -> str:
+    """An address as it is, but for a name and password in it."""
+    head, at, host = value.rpartition("@")
+    scheme, slashes, _ = head.partition("://")
+    return f"{scheme}://{STARS}@{host}" if at and slashes else value
 
 
 def _row(

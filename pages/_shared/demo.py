@@ -11,10 +11,30 @@ from core.errors import CoreError
 from pages._shared import actions, reads
 from pages._shared.feedback import boundary, broken
 from pages._shared.formats import count, plural
+from pages._shared.resources import core
 
+EVERY_S = 2.0
 ASKED = "desk.demo.asked"
 DONE = "desk.demo.done"
 FAILED = "desk.demo.failed"
+
+
+def arriving(demo: Mapping[str, Any]) -> bool:
+    """While the demo data is being loaded: says how far that is, and runs the page again when it is done."""
+    if demo.get("state") != "loading" and (demo.get("chunks") or core().demo.state().state != "loading"):
+        return False
+    _progress()
+    return True
+
+
+@st.fragment(run_every=EVERY_S)
+def _progress() -> None:
+    now = core().demo.state()
+    if now.state != "loading":
+        reads.refresh()
+        st.rerun()
+    share = min(1.0, now.done / now.total) if now.total else 0.0
+    st.progress(share, text="The demo data is being loaded: figures and lists are not complete yet.")
 
 
 def card(demo: Mapping[str, Any]) -> None:
@@ -24,7 +44,10 @@ def card(demo: Mapping[str, Any]) -> None:
         broken("The removal", failure)
     gone = st.session_state.pop(DONE, None)
     if gone is not None:
-        st.success(f"{plural(gone, 'demo row')} removed. The demo data will not come back by itself.")
+        if gone:
+            st.success(f"{plural(gone, 'demo row')} removed. The demo data will not come back by itself.")
+        else:
+            st.info("The demo data was gone already: nothing was left to remove.")
     chunks = int(demo.get("chunks") or 0)
     if not chunks:
         return

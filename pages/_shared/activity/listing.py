@@ -22,9 +22,9 @@ COLUMNS = (
     Column("at", "When", "when"),
     Column("type", "What"),
     Column("actor", "Who"),
-    Column("target", "On"),
-    Column("before", "Before"),
-    Column("after", "After, and facts", width="large"),
+    Column("target", "On", width=150),
+    Column("before", "Before", width=120),
+    Column("after", "After, and facts", width=330),
     Column("reason", "Reason"),
     Column("seq", "Row", "count"),
 )
@@ -45,7 +45,7 @@ def show(choice: Choice, found: EventPage) -> StoredEvent | None:
             _nothing(choice, turned)
             return None
         shown = [row(event) | {"target": formats.key(row(event)["target"])} for event in found.rows]
-        key = f"events-{turned[-1] if turned else 'newest'}-{hash(choice)}"
+        key = f"events-{found.rows[0].seq}-{hash(choice)}"  # newer ones came: the places mean other events
         chosen = tables.show(shown, COLUMNS, key=key, zone=settings().time_zone, select=True)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _turn(choice, turned, found)

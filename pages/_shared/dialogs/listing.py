@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.memory.dialogs import DialogRow
 from core.memory.sources import SOURCES
-from pages._shared import address, formats, reads, session, tables
+from pages._shared import address, demo, formats, reads, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.overview import first_steps
@@ -165,7 +165,8 @@ def _first_page() -> None:
 
 def _nothing(search: str, in_texts: bool) -> None:
     if not search.strip():
-        first_steps()
+        if not demo.arriving(reads.overview().value.demo):
+            first_steps()
     elif in_texts:
         empty(
             "No chunk holds this text",

@@ -46,8 +46,9 @@ def ended() -> None:
                 continue
             acting.unwatch(id)
             found = results.words_of(job.error) if job.error else summary_of(job)
-            said = f"{core().jobs.title(job.kind)}: {job.state}. {found}".strip()
-            outcome.say(ENDED.get(job.state, "note"), f"{said}. More of it stands under Jobs.".replace("..", "."))
+            title = f"{core().jobs.title(job.kind)}, {job.state}"
+            said = f"{title}: {found.rstrip('.')}." if found else f"{title}."
+            outcome.say(ENDED.get(job.state, "note"), f"{said} More of it stands under Jobs.")
 
 
 def strip() -> None:
@@ -74,7 +75,7 @@ def show(head: Head) -> None:
     with panel("Ended jobs", "Newest first, kept for 30 days. Click a row for its result."):
         rows = [_row(job) for job in ended]
         chosen = tables.show(
-            rows, COLUMNS, key=f"jobs-{page}", zone=settings().time_zone, select=True, height="content"
+            rows, COLUMNS, key=f"jobs-{page}-{ended[0].id}", zone=settings().time_zone, select=True, height="content"
         )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             pages = -(-read.value.total // reads.PAGE)

@@ -162,7 +162,8 @@ def _past() -> None:
             }
             for row in page.rows
         ]
-        chosen = tables.show(rows, PAST, key="merges", zone=settings().time_zone, select=True, height="content")
+        key = f"merges-{page.rows[0].id}"  # another list: what was ticked by its place is another merge now
+        chosen = tables.show(rows, PAST, key=key, zone=settings().time_zone, select=True, height="content")
         if chosen is not None and page.rows[chosen].undone_at is None:
             row = page.rows[chosen]
             until = formats.moment(formats.parse(row.undo_until), settings().zone)
@@ -173,7 +174,7 @@ def _past() -> None:
 def _undo(merge_id: str) -> None:
     rows = outcome.attempt("Undo", partial(mending.undo_merge, merge_id))
     if rows is not None:
-        outcome.say("done", f"{formats.plural(rows, 'row')} moved back.")
+        outcome.say("done", f"The merge was undone: {formats.plural(rows, 'row')} put back or taken away again.")
 
 
 def _state(row: MergeRow) -> str:

@@ -81,9 +81,8 @@ def away(dialog_key: str | None) -> None:
             }
             for row in page.rows
         ]
-        chosen = tables.show(
-            rows, AWAY, key=f"away-{dialog_key is None}", zone=settings().time_zone, select=True, height="content"
-        )
+        key = f"away-{page.total}-{page.rows[0].content_hash[:8]}"  # one put back: the places mean others then
+        chosen = tables.show(rows, AWAY, key=key, zone=settings().time_zone, select=True, height="content")
         if chosen is not None:
             row = page.rows[chosen]
             label = "Put it back" if row.id else "Let the next ingest write it again"

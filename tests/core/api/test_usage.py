@@ -135,3 +135,15 @@ def test_a_bad_entry_writes_nothing(api: TestClient) -> None:
     answer = api.post(PREFIX + "/usage", json={"requestId": REQUEST, "dialogKey": "d", "entries": entries})
     assert (answer.status_code, answer.json()["error"]["field"]) == (400, "entries[2].promptTokens")
     assert api.get(PREFIX + "/usage/dialog/d").json()["calls"] == 0
+
+
+@pytest.mark.parametrize("wrong", ["\ud800", "a\u0000b", True, [1]])
+def test_ids_that_cannot_be_one_are_named(api: TestClient, wrong: object) -> None:
+    """Half a surrogate pair, NUL or another type in an id is 400 naming it, as in an ingest."""
+    answer = api.post(
+        PREFIX + "/usage",
+        content=json.dumps({"requestId": "6f1c1c62-0e35-4b53-9d39-0a3f5f8f2a11", "ruId": wrong, "tuId": "b"}),
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["field"] == "ruId"

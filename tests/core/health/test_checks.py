@@ -105,6 +105,7 @@ def test_the_vector_index(change: dict[str, Any], status: str) -> None:
         ({"m1": 94, "m2": 6}, "m1", 100, "ok", 6),
         ({"m1": 94, "m2": 6}, "m1", 99, "degraded", 6),
         ({"m2": 100}, "m1", 0, "degraded", 100),
+        ({"m2": 100}, "m1", 100, "degraded", 100),
         ({}, "m1", 0, "ok", 0),
         (None, "m1", 0, "ok", 0),
         ({"m1": 100}, None, 0, "unknown", None),
@@ -113,7 +114,7 @@ def test_the_vector_index(change: dict[str, Any], status: str) -> None:
 def test_rows_of_another_model(
     by_model: dict[str, int] | None, model: str | None, demo: int, status: str, stale: int | None
 ) -> None:
-    """Counted always; degraded above 5 percent, unless there is nothing but demo data, which means to show them."""
+    """Counted always; degraded above 5 percent, unless there is only demo data, which means to show some."""
     verdict = checks.judge_models({**MEMORY, "by_model": by_model, "demo": {"chunks": demo}}, model)
     assert (verdict.status, verdict.facts.get("stale")) == (status, stale)
 

@@ -155,12 +155,11 @@ def test_without_an_id() -> None:
 
 
 def test_places() -> None:
-    """allMessages before messages, each over all places; what is empty or no list is passed over."""
+    """Place by place, in each allMessages before messages; what is empty or no list is passed over."""
+    inner = {"data": {"favorite": {"allMessages": [], "messages": [message(1)]}}, "allMessages": [message(2)]}
+    assert [m.source_id for m in read_messages(inner, Findings())] == ["m1"]
     findings = Findings()
-    payload = {
-        "data": {"favorite": {"allMessages": [], "messages": [message(1)]}, "allMessages": {"a": 1}},
-        "allMessages": [message(2)],
-    }
+    payload = {"data": {"allMessages": {"a": 1}}, "messages": [message(1)], "allMessages": [message(2)]}
     assert [m.source_id for m in read_messages(payload, findings)] == ["m2"]
     assert [(n.field, n.kind) for n in findings.notices()] == [("allMessages", "malformed")]
     assert [m.source_id for m in read_messages([message(3)], findings)] == ["m3"]

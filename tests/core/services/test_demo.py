@@ -276,6 +276,18 @@ def test_load_that_broke_off_is_completed(few: None, demo: DemoService, db: Data
     assert again.state().state == "loaded"
 
 
+def test_a_load_that_broke_off_is_completed_beside_rows_written_since(few: None, demo: DemoService, dsn: str) -> None:
+    """Whoever ingests between the break and the next start neither stops the load nor loses a row."""
+    with psycopg.connect(dsn) as connection:
+        connection.execute("select desk_note_demo('loading', null)")
+        connection.execute(ANOTHER_ROW)
+    demo.load_when_due()
+    assert demo.state().state == "loaded"
+    with psycopg.connect(dsn) as connection:
+        own = connection.execute("select count(*) from client_memory_chunks where dialog_key = 'k'").fetchone()
+    assert own == (1,)
+
+
 def test_progress_names_what_it_counts(few: None, demo: DemoService, monkeypatch: pytest.MonkeyPatch) -> None:
     """While snapshots and usage are written the state says so, in rows; stopped there, it is completed by the next."""
     seen: list[DemoState] = []

@@ -43,3 +43,16 @@ def test_the_key_in_use_is_told_from_one_that_is_only_set() -> None:
     found = by_name(env)
     assert found["SUPABASE_SERVICE_ROLE_KEY"]["meaning"] == "used"
     assert found["SUPABASE_ANON_KEY"]["meaning"] == "set, not used"
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    """Addresses are shown, the login that some carry is not."""
+    env = {
+        "SUPABASE_URL": "https://desk:hidden@db.example",
+        "SUPABASE_ANON_KEY": "k",
+        "GOOGLE_GEMINI_BASE_URL": "http://u:hidden@g.example/v1",
+    }
+    found = by_name(env)
+    assert "hidden" not in str(found)
+    assert found["SUPABASE_URL"]["value"] == f"https://{configuration.STARS}@db.example"
+    assert configuration.without_login("https://plain.example/a") == "https://plain.example/a"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages._shared import guard
-from pages._shared.activity import chain, detail, filters, listing, reading
+from pages._shared.activity import chain, detail, filters, listing
 from pages._shared.feedback import boundary, stale
 from pages._shared.head import page_head
 
@@ -12,8 +12,7 @@ head = page_head(here, "Who did what, to what, and why; changes, and reads of pe
 
 with boundary(here.title):
     choice = filters.choose()
-    turned = listing.place(choice)
-    read = reading.events(choice, turned[-1] if turned else None)
+    read = listing.read(choice)
     head.as_of(read.at)
     stale(read)
     chosen = listing.show(choice, read.value)

@@ -28,8 +28,10 @@ with boundary(here.title):
         with boundary("This search"), st.spinner("Searching"):
             search = core().search
             try:
-                one = not isinstance(asked, AcrossRequest)
-                session.keep_exploration(search.explore(asked) if one else search.across(asked))
+                if isinstance(asked, AcrossRequest):
+                    session.keep_exploration(search.across(asked))
+                else:
+                    session.keep_exploration(search.explore(asked))
             except DatabaseError:
                 session.remember(AGAIN, asked)  # asked again when the page comes back by itself
                 raise

@@ -93,8 +93,8 @@ class DemoService:
         """Write every dialog, then snapshots, usage and prices; the number of chunks that are stored afterwards, 0
         where it was stopped. A second load completes a first one that broke off.
 
-        Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows before the first load begins,
-        BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
+        Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows
+        before the first load begins, BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
         """
         require(current_actor() or LOCAL_OPERATOR, "demo_load")
         if not self._enabled:

@@ -89,6 +89,8 @@ class IntakeJob:
                 run.progress(before + len(done), steps)
             return self._written(line, done, bool(run.params.get("capture"))), len(bodies), None
         except Interrupted:
+            for name, number in _sums(done).items():  # the windows that were written stay
+                run.result[name] = run.result.get(name, 0) + number
             raise
         except CoreError as failure:
             if not _is_its_own(failure):
@@ -108,20 +110,21 @@ class IntakeJob:
             noted = self._capture(line.body, with_key(normalise(line.body), last.dialog_key))
             if isinstance(noted, Notice):
                 notices[noted] = None
-        # Profile, photo and notes come with every window; they are counted with the first.
-        chunks = done[0].total_chunks + sum(r.sources.get("conversation", 0) for r in done[1:])
-        added, reembedded = sum(r.added for r in done), sum(r.reembedded for r in done)
         return {
             "label": line.label,
             "dialogKey": last.dialog_key,
             "keyReason": last.key_reason,
-            "chunks": chunks,
-            "added": added,
-            "unchanged": chunks - added - reembedded,
-            "reembedded": reembedded,
+            **_sums(done),
             "ingests": len(done),
             "warnings": [{"field": n.field, "message": n.message} for n in notices],
         }
+
+
+def _sums(done: Sequence[IngestResult]) -> dict[str, int]:
+    """Profile, photo and notes come with every window; they are counted with the first."""
+    chunks = sum(r.total_chunks if n == 0 else r.sources.get("conversation", 0) for n, r in enumerate(done))
+    added, reembedded = sum(r.added for r in done), sum(r.reembedded for r in done)
+    return {"chunks": chunks, "added": added, "unchanged": chunks - added - reembedded, "reembedded": reembedded}
 
 
 def _refused(line: Line, error: Mapping[str, Any], done: int = 0) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def card(component: Component, now: datetime) -> None:
 
 def to_do(hint: str) -> str:
     """A hint as it stands on the Health page: without the way to it."""
-    return re.sub(r",? or open Health\b", "", re.sub(r"^Open Health[;:.] *", "", hint)) or hint
+    rest = re.sub(r",? or open Health\b[^.;]*", "", re.sub(r"^Open Health[;:.] *", "", hint))
+    return rest[:1].upper() + rest[1:] or hint
 
 
 def facts_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -44,7 +44,7 @@ def test_the_same_days_everywhere(browser: Browser, desk: str) -> None:
     number; no day after today."""
     context = browser.new_context(timezone_id="America/Los_Angeles", viewport={"width": 1440, "height": 2400})
     page = context.new_page()
-    page.goto(f"{desk}/snapshots?window=31+days")
+    page.goto(f"{desk}/snapshots?window=31")
     expect(page.get_by_text("By day", exact=True)).to_be_visible(timeout=60_000)
     page.wait_for_selector(".js-plotly-plot .xtick text", state="attached", timeout=30_000)
     assert page.evaluate(CALENDAR) == WRITTEN

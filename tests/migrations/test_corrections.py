@@ -83,7 +83,7 @@ def test_our_ingest_does_not_revive(db: DB) -> None:
 
 
 def test_a_tombstone_outlives_its_text(db: DB, other: DB) -> None:
-    """After 14 days a deleted chunk cannot be put back, an excluded one can; the tombstone of both stays until lifted."""
+    """After 14 days a deleted chunk cannot be put back, an excluded one can; both tombstones stay until lifted."""
     rows = [chunk(text=t, source_id=t) for t in "ab"]
     ids = insert(db, rows)
     exclude(db, ids[:1], "deleted")

@@ -219,7 +219,7 @@ def test_undo_ends(filled: DB, other: DB) -> None:
 
 
 def test_a_table_of_later(filled: DB, other: DB, make_table: Callable[[str], None]) -> None:
-    """A table that nobody knew of is found by its column, with and without a key, and referenced ones are not deleted."""
+    """A table that nobody knew of is found by its column, with and without a key, and referenced ones stay."""
     make_table("create table later_notes (dialog_key text, note text, unique (dialog_key, note))")
     make_table("create table later_parents (id int primary key, dialog_key text)")
     make_table("create table later_children (parent int references later_parents on delete cascade)")

@@ -175,4 +175,5 @@ def test_removing_the_demo(db: psycopg.Connection[Any]) -> None:
     assert call(db, "desk_remove_demo", p_event=event)["deleted"] == 2
     overview = call(db, "desk_overview")
     assert (overview["chunks"], overview["demo"]) == (1, {"state": "removed", "chunks": 0})
-    assert call(db, "companion_query_events")["rows"][0]["payload"].items() >= {"page": "settings", "deleted": 2, "chunks": 2}.items()
+    payload = call(db, "companion_query_events")["rows"][0]["payload"]
+    assert payload.items() >= {"page": "settings", "deleted": 2, "chunks": 2}.items()

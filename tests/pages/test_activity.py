@@ -42,6 +42,22 @@ def test_who_did_what_to_what(stored: Core, open_page: Open) -> None:
     assert "added" in frame["after"][1]
 
 
+def test_a_ticked_row_stays_the_event_that_it_was(stored: Core, open_page: Open) -> None:
+    """A newer event does not push another one under the tick."""
+    assert stored.events.flush()
+    at = calm(open_page("activity"))
+    key = at.session_state["desk.kept.activity.held"][0]
+    at.session_state[key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    stored.events.emit("SnapshotsCompared", {"dialog_key": "k1", "date_a": "2026-11-29", "date_b": "2026-11-30"})
+    assert stored.events.flush()
+    from pages._shared.activity import reading
+
+    reading.forget()
+    said = texts(calm(at.run()))
+    assert "DialogIngested, row" in said and "stands still" in said
+    assert "SnapshotsCompared" not in _types(at)
+
+
 def test_kinds_are_told_apart(stored: Core, open_page: Open) -> None:
     """Changes, reads of personal text, one event type; an address of another version is no error."""
     from core.memory.requests import parse_search

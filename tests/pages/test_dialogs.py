@@ -118,3 +118,39 @@ def test_broken_is_not_empty(stored: Core, open_page: Open, monkeypatch: pytest.
     monkeypatch.setattr(DialogReads, "list", slow)
     said = texts(calm(open_page("dialogs")))
     assert "Dialogs cannot be shown" in said and "gave up" in said and "No dialog" not in said
+
+
+def test_choices_stand_in_the_address_as_short_codes(stored: Core, open_page: Open) -> None:
+    """Codes, not labels: a label may be reworded, and a link is to hold. The default stays out."""
+    at = calm(open_page("dialogs"))
+    at.selectbox(key="sort").set_value("chunks").run()
+    at.segmented_control(key="order").set_value("asc").run()
+    at.segmented_control(key="in").set_value("texts").run()
+    assert dict(calm(at).query_params) == {"sort": ["chunks"], "order": ["asc"], "in": ["texts"]}
+    at.segmented_control(key="in").set_value("ids").run()
+    assert "in" not in at.query_params
+    again = calm(open_page("dialogs", query={"sort": "chunks", "order": "asc"}))
+    sizes = list(listing(again)["chunks"])
+    assert sizes == sorted(sizes) and again.selectbox(key="sort").value == "chunks"
+
+
+def test_nonsense_in_the_address_is_the_default(stored: Core, open_page: Open) -> None:
+    """A mistyped link opens the page, and the wrong value goes."""
+    at = calm(open_page("dialogs", query={"sort": "bogus", "order": "number of chunks", "in": "text of chunks"}))
+    assert len(listing(at)) == 2 and at.selectbox(key="sort").value == "last_at"
+    assert not dict(at.query_params)
+
+
+def test_a_link_with_a_flag_filters_the_rows(stored: Core, open_page: Open) -> None:
+    """The flag of the address holds for the table too, on the first run."""
+    at = calm(open_page("dialogs", session=choice(), query={"flag": "photo_without_text"}))
+    assert at.pills(key="flag").value == "photo_without_text"
+    assert set(chunk_table(at)["source"]) == {"photo"}
+    at.pills(key="flag").set_value(None).run()
+    assert "flag" not in calm(at).query_params and len(chunk_table(at)) > 1
+
+
+def test_without_dialogs_the_commands_are_those_that_work_here(core: Core, open_page: Open) -> None:
+    """The demo command loads it, and the address is this server's."""
+    shown = "\n".join(c.value for c in calm(open_page("dialogs")).code)
+    assert "core demo --load" in shown and "/memory/ingest" in shown

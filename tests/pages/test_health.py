@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import Core
 from core.db.client import Database
 from core.errors import DatabaseUnavailable
+from pages._shared.components import to_do
 from tests.pages.conftest import calm, texts
 
 Open = Callable[..., AppTest]
@@ -88,3 +89,13 @@ def test_the_history_breaks_alone(stored: Core, open_page: Open, monkeypatch: py
         assert "The history of the checks cannot be shown" in said and "**Chunk table**" in said
     st.cache_data.clear()
     assert "cannot be shown" not in texts(calm(open_page("health")))
+
+
+def test_a_hint_does_not_lead_to_the_page_it_stands_on() -> None:
+    """Hints are written for every page; on Health the way to Health is left out."""
+    assert to_do("Retry in a moment, or open Health.") == "Retry in a moment."
+    assert to_do("Open Health; the log has the code.") == "The log has the code."
+    assert (
+        to_do("Run `python -m core migrate`, or open Health to see what is pending.") == "Run `python -m core migrate`."
+    )
+    assert to_do("Start it again.") == "Start it again."

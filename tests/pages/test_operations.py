@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import Core
 from core.errors import DatabaseUnavailable
 from core.jobs.jobs import Jobs
-from tests.pages.conftest import ODD, calm, texts
+from tests.pages.conftest import FRAME, ODD, ROOT, calm, texts
 from tests.support.dialogs import SpyEmbedder, body, message
 
 Open = Callable[..., AppTest]
@@ -44,6 +44,46 @@ def settle(core: Core) -> None:
 
 def table(at: AppTest, column: str) -> Any:
     return next(d.value for d in at.dataframe if column in d.value)
+
+
+def test_the_address_holds_a_short_code(core: Core, open_page: Open) -> None:
+    """A link opens its section by a code that no wording changes; one of another version opens the first."""
+    at = section(open_page, "jobs")
+    assert at.query_params["section"] in ("jobs", ["jobs"])
+    for code, words in (("cleanup", "No snapshot is expired"), ("of-another-version", "Dialogs to ingest")):
+        at = AppTest.from_file(FRAME, default_timeout=60)
+        at.switch_page(str(ROOT / "pages" / "operations.py"))
+        at.query_params["section"] = code
+        assert words in texts(calm(at.run()))
+
+
+def test_the_ways_from_a_dialog_lead_to_their_section(stored: Core, open_page: Open) -> None:
+    """Also where another section was looked at before."""
+    from core.memory.keys import both_keys
+
+    at = section(open_page, "jobs", session={"desk.dialog": (both_keys("ru-1", "tu-9")[0], "ru-1", "tu-9")})
+    at.switch_page(str(ROOT / "pages" / "dialogs.py")).run()
+    at.button(key="to-erase").click().run()
+    assert at.segmented_control(key="section").value == "erase"
+    assert "Erase a person" in texts(calm(at))
+
+
+def test_the_end_of_a_job_is_said(core: Core, open_page: Open) -> None:
+    """Whoever started it learns what came of it, once, without looking for it."""
+    at = upload(open_page("operations"), ("chat.json", given(body("k1"))))
+    at.button(key="ingest-start").click().run()
+    assert "The ingest of 1 dialog was started" in texts(calm(at))
+    settle(core)
+    said = texts(calm(at.run()))
+    if "Ingest, done: dialogs 1" not in said:  # told with the start already, where it was that quick
+        assert not at.session_state["desk.kept.jobs.watched"]
+    assert "Ingest, done" not in texts(calm(at.run()))
+
+
+def test_a_dialog_without_a_text_is_said_to_write_nothing(core: Core, open_page: Open) -> None:
+    """In the preview, and in the result of the job."""
+    at = upload(open_page("operations"), ("chat.json", given({"ruId": "r", "tuId": "t", "conversationJson": {}})))
+    assert "Nothing to write" in table(at, "unchanged")["why"][0]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +265,7 @@ def test_an_ended_job_shows_its_result_and_the_refused(core: Core, open_page: Op
     settle(core)
     at = section(open_page, "jobs")
     assert list(table(calm(at), "summary")["state"]) == ["done"]
-    at.session_state["jobs-1"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.session_state[f"jobs-1-{job.id}"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     at.run()
     results = table(calm(at), "outcome")
     assert list(results["outcome"]) == ["written", "refused"]

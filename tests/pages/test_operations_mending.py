@@ -20,6 +20,7 @@ from tests.support.dialogs import ODD_KEY, body
 
 Open = Callable[..., AppTest]
 TIPS, GENERIC = both_keys("ru-1", "tu-9")
+TICKED = {"selection": {"rows": [0], "columns": [], "cells": []}}
 OPEN_DIALOG = {"desk.dialog": (TIPS, "ru-1", "tu-9")}
 
 
@@ -34,6 +35,12 @@ def typed(at: AppTest, key: str, word: str) -> AppTest:
     field.set_value(word).run()
     at.button(key=f"{key}-do").click().run()
     return calm(at)
+
+
+def away(core: Core) -> str:
+    """The key of the table of what was taken out."""
+    page = core.corrections.excluded()
+    return f"away-{page.total}-{page.rows[0].content_hash[:8]}"
 
 
 def dialog_with(age: int) -> dict[str, Any]:
@@ -77,11 +84,27 @@ def test_merge_and_undo(stored: Core, open_page: Open) -> None:
     typed(at, "merge", "merge")
     assert "gave way to a newer one" in texts(at)
     assert stored.dialogs.ambiguous_pairs().total == 0
-    at.session_state[f"merges-{stored.merge.history().rows[0].id}"] = TICKED
+    at.session_state[f"merges-{stored.merges.list().rows[0].id}"] = TICKED
     at.run()
     at.button(key="merge-undo").click().run()
-    assert "moved back" in texts(calm(at))
+    assert "The merge was undone" in texts(calm(at))
     assert stored.dialogs.ambiguous_pairs().total == 1
+
+
+def test_a_ticked_pair_stays_swapped_and_is_unticked_after_the_merge(stored: Core, open_page: Open) -> None:
+    """The tick is one decision: it does not turn the two round again at the next run, nor offer what was just done."""
+    at = section(open_page, "merge")
+    at.session_state["pairs-table-0"] = TICKED
+    at.run()
+    assert at.session_state["desk.merge.pair"] == (TIPS, GENERIC)
+    at.button(key="merge-swap").click().run()
+    at.session_state["pairs-table-0"] = TICKED
+    at.run()
+    assert at.session_state["desk.merge.pair"] == (GENERIC, TIPS)
+    at.segmented_control(key="merge-mode").set_value("copy").run()
+    typed(at, "merge", "merge")
+    assert "desk.merge.pair" not in at.session_state and "Swap the two" not in [b.label for b in at.button]
+    assert stored.merges.list().rows[0].mode == "copy"
 
 
 def test_superseded(core: Core, open_page: Open) -> None:
@@ -94,7 +117,7 @@ def test_superseded(core: Core, open_page: Open) -> None:
     typed(at, "superseded", "delete")
     assert "1 superseded chunk deleted" in texts(at)
     assert core.corrections.superseded().total == 0
-    at.session_state["away-True"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.session_state[away(core)] = TICKED
     at.run()
     at.button(key="away-restore").click().run()
     assert "back, as it was" in texts(calm(at))
@@ -137,7 +160,7 @@ def test_a_chunk_is_taken_out_and_put_back(stored: Core, open_page: Open) -> Non
     at.button(key="out-exclude").click().run()
     assert "The chunk was excluded" in texts(calm(at))
     assert stored.dialogs.status([TIPS])[TIPS].chunks == before - 1
-    at.session_state["away-False"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.session_state[away(stored)] = TICKED
     at.run()
     at.button(key="away-restore").click().run()
     assert stored.dialogs.status([TIPS])[TIPS].chunks == before

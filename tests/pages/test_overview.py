@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -13,7 +14,9 @@ from core.bootstrap import Core
 from core.errors import DatabaseUnavailable
 from core.events.store import EventStore
 from core.memory.dialogs import DialogReads
-from core.services.demo import DemoService
+from core.memory.keys import both_keys
+from core.memory.requests import SearchRequest
+from core.services.demo import DemoService, DemoState
 from core.services.demo_content import demo_dialogs
 from tests.pages.conftest import calm, texts
 
@@ -143,3 +146,39 @@ def test_removing_the_demo_counts_every_table_first(
     at.button(key="demo-remove").click().run()
     assert f"{rows.total:,} demo rows removed" in texts(calm(at))
     assert core.demo.rows().total == 0
+
+
+def test_a_removal_that_another_tab_did_says_so(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The confirmation of a second tab removes nothing, and does not call that a removal."""
+    few = demo_dialogs(core.clock.now())[:2]
+    monkeypatch.setattr("core.services.demo.demo_dialogs", lambda now: few)
+    DemoService(core.db, core.events, core.clock, enabled=True).load()
+    at = calm(open_page("overview"))
+    at.button(key="demo-ask").click().run()
+    core.demo.remove()
+    at.button(key="demo-remove").click().run()
+    said = texts(calm(at))
+    assert "gone already" in said and "rows removed" not in said
+
+
+def test_while_the_demo_data_arrives_figures_are_said_to_be_partial(
+    stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody takes half of the demo for all of it."""
+    monkeypatch.setattr(DemoService, "state", lambda self: DemoState("loading", 3, 40))
+    overview = DialogReads.overview
+    monkeypatch.setattr(
+        DialogReads, "overview", lambda self: replace(overview(self), demo={"state": "loading", "chunks": 20})
+    )
+    at = calm(open_page("overview"))
+    assert any("not complete yet" in str(p) for p in at.get("progress"))
+
+
+def test_searches_do_not_crowd_out_the_changes(stored: Core, open_page: Open) -> None:
+    """Looking changes nothing; it stands on Activity."""
+    for _ in range(13):
+        stored.search.search(SearchRequest(dialog_key=both_keys("ru-1", "tu-9")[0], query="trust"))
+    stored.events.flush()
+    at = calm(open_page("overview"))
+    shown = next(d.value for d in at.dataframe if "facts" in d.value)
+    assert set(shown["type"]) == {"DialogIngested"}

@@ -11,12 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
 from core.db.client import Database
-from core.errors import ProviderMissing
+from core.errors import DatabaseUnavailable, ProviderMissing
 from core.memory.keys import both_keys
 from core.memory.prompt import prompt_block
 from core.memory.requests import SearchRequest
 from core.services.search import SearchService
+from pages._shared.search.whynot import gap
 from tests.pages.conftest import ODD, calm, texts
+from tests.support.dialogs import body
 
 Open = Callable[..., AppTest]
 TIPS, GENERIC = both_keys("ru-1", "tu-9")
@@ -159,3 +161,74 @@ def test_query_and_ids_stay_out_of_the_address(stored: Core, open_page: Open) ->
     at = asked(open_page("search", session=SESSION))
     address = json.dumps(dict(at.query_params))
     assert QUERY not in address and TIPS not in address and "ru-1" not in address
+
+
+def test_the_scope_is_a_code_in_the_address(stored: Core, open_page: Open) -> None:
+    """scope=all opens the search over all dialogs."""
+    at = calm(open_page("search", session=SESSION, query={"scope": "all"}))
+    assert at.segmented_control(key="scope").value == "all"
+    assert not [t for t in at.text_input if t.label == "Find a dialog"]
+    at.segmented_control(key="scope").set_value("one").run()
+    assert "scope" not in calm(at).query_params
+
+
+def test_a_find_term_changes_the_dialog(stored: Core, open_page: Open) -> None:
+    """The dialog in hand gives way to the one that is found."""
+    stored.ingest.ingest(body(None, messages=2, ruId="ru-77", tuId="tu-9"))
+    at = calm(open_page("search", session=SESSION))
+    picker = next(s for s in at.selectbox if s.label.startswith("Dialog ("))
+    assert picker.value == TIPS
+    at.text_input(key="find-dialog").set_value("ru-77").run()
+    picker = next(s for s in calm(at).selectbox if s.label.startswith("Dialog ("))
+    assert picker.value == both_keys("ru-77", "tu-9")[0]
+    assert at.session_state["desk.dialog"][1] == "ru-77"
+
+
+def test_the_chunk_that_is_explained_stays_while_sliders_move(stored: Core, open_page: Open) -> None:
+    """Places and scores in the options change with a slider; the choice does not."""
+    at = asked(open_page("search", session=SESSION))
+    chunk = next(s for s in at.selectbox if s.label == "Chunk")
+    assert chunk.value is not None, "the first near miss is explained without a click"
+    chunk.select_index(4).run()
+    mine = next(s for s in calm(at).selectbox if s.label == "Chunk").value
+    at.slider(key="boost_conversation").set_value(0.3).run()
+    assert next(s for s in calm(at).selectbox if s.label == "Chunk").value == mine
+
+
+def test_limits_of_one_and_of_all(stored: Core, open_page: Open) -> None:
+    """One place is spoken of as one; a column without a word in it is not drawn."""
+    at = open_page("search", session=SESSION)
+    at.number_input(key="limit").set_value(1)
+    at = asked(at)
+    said = texts(at)
+    assert "The first one reaches the prompt" in said and "1 chunks" not in said
+    assert "move" not in places(at) and "mark" not in places(at)
+    at.slider(key="boost_conversation").set_value(0.5).run()
+    assert "move" in places(calm(at))
+
+
+def test_a_search_that_failed_is_asked_again(stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the database answers, the page shows the result, and nobody has to press Search again."""
+    explore = SearchService.explore
+
+    def down(self: SearchService, request: object) -> None:
+        raise DatabaseUnavailable("Can't reach the memory database.", hint="Retry.")
+
+    monkeypatch.setattr(SearchService, "explore", down)
+    at = asked(open_page("search", session=SESSION))
+    assert "This search cannot be shown" in texts(at)
+    monkeypatch.setattr(SearchService, "explore", explore)
+    at.run()
+    assert len(places(calm(at))) == 24
+
+
+@pytest.mark.parametrize("query", ["x" * 4000, "I paid $20 :red[x] <b> ~tip~ _and_ $30", "чи хоче він стосунків?"])
+def test_odd_queries(stored: Core, open_page: Open, query: str) -> None:
+    """Long, hostile, Cyrillic: a result, and the query as it was typed."""
+    at = asked(open_page("search", session=SESSION), query)
+    assert len(places(at)) == 24 and at.text_input(key="query").value == query
+
+
+def test_a_small_gap_is_not_called_nothing() -> None:
+    """Three decimals cannot show it."""
+    assert [gap(m) for m in (0.0, 0.0002, -0.002)] == ["0.000", "less than 0.001", "0.002"]

@@ -11,11 +11,13 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
 from core.errors import DatabaseUnavailable
 from core.events.actor import user
+from core.usage.prices import Budget
 from core.usage.pricing import Price
 from core.usage.report import UsageReports
 from pages._shared.export import to_csv, unguard
@@ -183,7 +185,7 @@ def fill(at: AppTest, source: str) -> None:
     pick("selectbox", "Provider").set_value("gemini")
     pick("selectbox", "Model").set_value("a$b$c")
     pick("date_input", "Valid from").set_value(date(2026, 1, 1))
-    pick("date_input", "Source of").set_value(date(2026, 1, 2))
+    pick("date_input", "Date of").set_value(date(2026, 1, 2))
     pick("text_input", "Input").set_value("0.15")
     pick("text_input", "Source").set_value(source)
     next(b for b in at.button if b.label == "Enter this price").click().run()
@@ -197,6 +199,18 @@ def test_a_budget_is_set(core: Core, open_page: Open) -> None:
     next(b for b in at.button if b.label == "Set the budget").click().run()
     assert metric(calm(at), "Budget used a day") == "5%"
     assert core.usage.prices.budget().tokens_per_day == 1000
+
+
+def test_a_budget_a_month_is_a_figure_too(core: Core, open_page: Open) -> None:
+    """At the pace of the days shown; without a price nothing is claimed."""
+    record(core, {"totalTokens": 50})
+    core.usage.prices.set_budget(user("local"), Budget(None, None, Decimal(3)))
+    assert metric(calm(open_page("usage", query={"range": "1d"})), "Budget used a month") == "unknown"
+    st.cache_data.clear()
+    enter(core)
+    record(core, {"promptTokens": 1000, "totalTokens": 1000})
+    said = metric(calm(open_page("usage", query={"range": "1d"})), "Budget used a month")
+    assert said.endswith("%")
 
 
 def test_the_file_equals_the_page(core: Core) -> None:

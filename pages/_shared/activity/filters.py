@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from core.events.catalogue import EVENTS
-from pages._shared import formats, session
+from pages._shared import address, formats, session
 
 ABOUT = "activity.about"
 FIELD = "activity-follow"
@@ -48,23 +48,15 @@ class Choice:
 
 def choose() -> Choice:
     """The filters, drawn."""
+    what = address.segments("What", CLASSES, "what", default="all")  # alone in its line: it wraps on a narrow screen
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        what = st.segmented_control(
-            "What",
-            list(CLASSES),
-            default="all",
-            required=True,
-            format_func=CLASSES.__getitem__,
-            key="what",
-            bind="query-params",
-        )
         actor = _one("By", list(ACTORS), "by", ACTORS)
         app = _one("Part", ["any", *sorted({event.app_id for event in EVENTS.values()})], "part")
         types = [name for name, event in EVENTS.items() if app in ("any", event.app_id)]
         kind = _one("Event", ["any", *sorted(types)], "event")
         first = _day("From", "from")
         last = _day("To (included)", "to")
-    return Choice(_about(), str(what or "all"), actor, app, kind, first, last)
+    return Choice(_about(), what, actor, app, kind, first, last)
 
 
 def follow(about: str | None) -> None:

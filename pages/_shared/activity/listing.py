@@ -14,10 +14,12 @@ from pages._shared.activity.filters import Choice
 from pages._shared.export import to_csv, to_json
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
+from pages._shared.reads import Read
 from pages._shared.resources import settings
 from pages._shared.tables import Column
 
 PLACE = "activity.place"
+HELD = "activity.held"
 COLUMNS = (
     Column("at", "When", "when"),
     Column("type", "What"),
@@ -36,6 +38,25 @@ def place(choice: Choice) -> list[int]:
     return list(kept[1]) if kept and kept[0] == choice else []
 
 
+def read(choice: Choice) -> Read[EventPage]:
+    """The page in hand. While a row of it is ticked it is kept: a tick is a place, and with newer events above it the
+    same place would be another event."""
+    turned = place(choice)
+    key = _key(choice, turned)
+    kept = session.remembered(HELD, None)
+    state = st.session_state.get(key)
+    if kept and kept[0] == key and state and tables.chosen_row(state) is not None:
+        held: Read[EventPage] = kept[1]
+        return held
+    found = reading.events(choice, turned[-1] if turned else None)
+    session.remember(HELD, (key, found))
+    return found
+
+
+def _key(choice: Choice, turned: list[int]) -> str:
+    return f"events-{turned[-1] if turned else 'newest'}-{hash(choice)}"
+
+
 def show(choice: Choice, found: EventPage) -> StoredEvent | None:
     """Draws a page; the event somebody chose, else None."""
     turned = place(choice)
@@ -45,8 +66,10 @@ def show(choice: Choice, found: EventPage) -> StoredEvent | None:
             _nothing(choice, turned)
             return None
         shown = [row(event) | {"target": formats.key(row(event)["target"])} for event in found.rows]
-        key = f"events-{found.rows[0].seq}-{hash(choice)}"  # newer ones came: the places mean other events
+        key = _key(choice, turned)
         chosen = tables.show(shown, COLUMNS, key=key, zone=settings().time_zone, select=True)
+        if chosen is not None:
+            st.caption("This list stands still while a row is ticked; newer events come when the tick is taken away.")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _turn(choice, turned, found)
             tables.downloads([row(event) for event in found.rows], FIELDS, name="activity", key="activity-file")

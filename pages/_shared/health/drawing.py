@@ -17,6 +17,7 @@ from pages._shared.charts import calm
 STATUS_COLOURS = {"ok": "#2E8B57", "degraded": "#E69F00", "down": "#D62728", "unknown": "#9E9E9E"}
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 ROW_PX = 24
+FEW: Mapping[str, int] = {"nticks": 5, "tickangle": 0}  # dates stand side by side on a narrow screen too
 
 
 def states(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.Figure:
@@ -41,7 +42,7 @@ def states(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.Fi
     figure.update_layout(barmode="overlay")
     order = list(dict.fromkeys(labels.values()))
     figure.update_yaxes(categoryorder="array", categoryarray=order[::-1], showgrid=False)
-    figure.update_xaxes(type="date", range=[local(history.since, zone), local(history.until, zone)])
+    figure.update_xaxes(type="date", range=[local(history.since, zone), local(history.until, zone)], **FEW)
     return calm(figure, ROW_PX * max(3, len(order)) + 80)
 
 
@@ -62,7 +63,7 @@ def latency(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.F
             customdata=most,
             hovertemplate="%{x|%Y-%m-%d %H:%M}<br>mean %{y:,.0f} ms, longest %{customdata:,.0f} ms<extra></extra>",
         )
-    figure.update_xaxes(type="date", range=[local(history.since, zone), local(history.until, zone)])
+    figure.update_xaxes(type="date", range=[local(history.since, zone), local(history.until, zone)], **FEW)
     figure.update_yaxes(rangemode="tozero", title="ms")
     calm(figure, 280)
     figure.update_layout(legend={"y": -0.28})  # below the second line of the dates

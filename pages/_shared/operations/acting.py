@@ -15,6 +15,7 @@ from pages._shared.resources import core
 
 T = TypeVar("T")
 WATCHED = "jobs.watched"
+TOLD = "jobs.told"
 
 
 def stage_files(files: Sequence[tuple[str, bytes]]) -> Staged:
@@ -61,10 +62,12 @@ def watched() -> tuple[str, ...]:
 
 
 def watch(*ids: str) -> None:
-    session.remember(WATCHED, tuple(dict.fromkeys((*watched(), *ids))))
+    told = session.remembered(TOLD, ())  # a list of the running ones that is a second old still has them
+    session.remember(WATCHED, tuple(dict.fromkeys((*watched(), *(id for id in ids if id not in told)))))
 
 
 def unwatch(id: str) -> None:
+    session.remember(TOLD, (*session.remembered(TOLD, ()), id)[-50:])
     session.remember(WATCHED, tuple(known for known in watched() if known != id))
 
 

@@ -60,8 +60,8 @@ def _switch() -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="photos-off"):
         st.badge("off", color="orange")
         st.text(
-            f"Photos are not described: {' and '.join(missing)} is missing. It sends pictures of people to Google, so "
-            "it needs its own consent besides the key."
+            f"Photos are not described: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing. "
+            "It sends pictures of people to Google, so it needs its own consent besides the key."
         )
 
 

@@ -35,7 +35,7 @@ def show(head: Head) -> None:
     stale(read)
     found = read.value
     if not found.chunks:
-        empty("Nothing to embed again", f"Every chunk here was embedded by {found.model}, the model that searches.")
+        empty("Nothing to embed again", f"No chunk here is of another model than {found.model}, the one that searches.")
         return
     _figures(found)
     rows = [vars(row) for row in found.models]

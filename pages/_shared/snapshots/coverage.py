@@ -58,7 +58,10 @@ def show(chosen: DialogChoice | None, last: date, head: Head) -> None:
     head.as_of(totals.at, found.at)
     stale(found)
     if not found.value.rows:
-        empty("Nothing is known of these days", "No snapshot was written in this window. Choose a longer one.")
+        empty(
+            "Nothing is known of these days",
+            "No snapshot was written in this window. The existing service writes them daily; try a longer one.",
+        )
         return
     _calendar(found.value, page)
     rows = [{name: getattr(d, name) for name in ("day", *(c.field for c in DAYS[1:]))} for d in reversed(totals.value)]

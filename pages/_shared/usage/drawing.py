@@ -50,7 +50,7 @@ def over_time(buckets: Sequence[str], series: Series, unit: str, limit: Decimal 
         )
     figure.update_layout(barmode="stack")
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=list(buckets), showgrid=False)
-    shown = list(buckets[:: max(1, -(-len(buckets) // 8))])
+    shown = list(buckets[:: max(1, -(-len(buckets) // 6))])
     figure.update_xaxes(tickvals=shown, ticktext=[_short(b, len(buckets)) for b in shown], tickangle=0)
     figure.update_yaxes(rangemode="tozero", tickprefix="$" if money else "")
     if limit is not None:

@@ -21,6 +21,7 @@ from pages._shared.tables import Column
 from pages._shared.usage import drawing, words
 from pages._shared.usage.choices import Choice
 
+MONTH = 30  # days
 UNITS = {"tokens": "tokens", "cost": "USD", "calls": "calls"}
 NAMES = ("provider", "model", "phase")
 COLUMNS = (
@@ -69,16 +70,25 @@ def figures(now: Summary, then: Summary, choice: Choice, budget: Budget) -> None
 
 def _budget(total: Line, budget: Budget, choice: Choice) -> None:
     days = Decimal(max(1, choice.days))
-    if budget.usd_per_day is not None and total.cost.known:
-        spent, limit, said = total.cost.usd / days, budget.usd_per_day, words.usd(budget.usd_per_day)
+    means = "The mean of the days shown, today included as far as it has come."
+    span, spent, limit = "day", total.cost.usd / days, budget.usd_per_day
+    if limit is None and budget.tokens_per_day is None and budget.usd_per_month is not None:
+        span, spent, limit = "month", spent * MONTH, budget.usd_per_month
+        means += f" A month at that pace has {MONTH} of them."
+    if limit is not None and (total.cost.known or budget.tokens_per_day is None):
+        used = f"{spent / limit:.0%}" if limit else "–"
+        unknown = "Nothing used in this range has a price. "
+        _figure(
+            f"Budget used a {span}",
+            used if total.cost.known else "unknown",
+            f"of {words.usd(limit)}",
+            means if total.cost.known else unknown + means,
+        )
     elif budget.tokens_per_day is not None:
-        spent, limit = Decimal(total.tokens.total) / days, Decimal(budget.tokens_per_day)
-        said = f"{words.tokens(budget.tokens_per_day)} tokens"
+        used = f"{Decimal(total.tokens.total) / days / budget.tokens_per_day:.0%}" if budget.tokens_per_day else "–"
+        _figure("Budget used a day", used, f"of {words.tokens(budget.tokens_per_day)} tokens", means)
     else:
         _figure("Budget", "none", None, "Set one below, beside the prices.")
-        return
-    means = "The mean of the days shown, today included as far as it has come."
-    _figure("Budget used a day", f"{spent / limit:.0%}" if limit else "–", f"of {said}", means)
 
 
 def _exact(line: Line, what: str) -> str:
@@ -116,7 +126,7 @@ def over_time(now: Summary, choice: Choice, budget: Budget) -> None:
     title = {"tokens": "Tokens", "cost": "Cost (USD)", "calls": "Calls"}[choice.measure]
     says = (
         f"By {choice.step} of {settings().time_zone}; totals are kept by UTC hour. "
-        f"Up to now; a {choice.step} without a call is a zero."
+        f"Up to now; {'an hour' if choice.step == 'hour' else 'a day'} without a call is a zero."
     )
     if choice.measure == "cost" and now.total.cost.lower_bound:
         says += " A lower bound: some tokens have no price or belong to neither part."

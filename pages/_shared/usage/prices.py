@@ -134,7 +134,7 @@ def _price_form(summary: Summary, choice: Choice) -> None:
             help="For the whole call. A start brings all its sizes: enter the price for any size too.",
         )
         source = st.text_input("Source", placeholder="address of the price list, or who said so")
-        said_on = st.date_input("Source of (day)", value=None, format="YYYY-MM-DD")
+        said_on = st.date_input("Date of the source", value=None, format="YYYY-MM-DD")
         if st.form_submit_button("Enter this price"):
             _enter((provider, model, start, int(hour), texts, size, source, said_on), summary, choice)
 

@@ -91,6 +91,7 @@ def served(core: Core) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=build_routes(lambda: core)), log_level="error"))
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as door:
         door.bind(("127.0.0.1", 0))
+        door.listen()  # a call that comes before the server is up waits for it
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{door.getsockname()[1]}{PREFIX}"

@@ -123,6 +123,7 @@ def test_pairs_under_both_keys() -> None:
     """Real ones are degraded, those of the demo alone are meant."""
     assert checks.judge_keys({**MEMORY, "ambiguous_pairs": 2}).status == "degraded"
     assert checks.judge_keys({**MEMORY, "ambiguous_pairs": 2, "demo": {"chunks": 100}}).status == "ok"
+    assert checks.judge_keys({**MEMORY, "ambiguous_pairs": 1}).reason.startswith("1 pair has")
     assert checks.judge_keys({**MEMORY, "ambiguous_pairs": 2, "demo": None}).facts == {"ambiguous_pairs": 2}
 
 

@@ -134,7 +134,7 @@ def dump(dsn: str, words: list[str]) -> list[str]:
 
 
 def test_what_waits_on_disk_comes_without_its_person(core: Core, env: Mapping[str, str], dsn: str) -> None:
-    """Records of this process, of a dead one and of a living one: events and usage of the time before lose their ids."""
+    """Records of this process, of a dead one and of a living one: events and usage from before lose their ids."""
     key = both_keys(RU, TU)[0]
     core.ingest.ingest(person(None, ruId=RU, tuId=TU))
     core.events.flush()

@@ -211,6 +211,19 @@ def test_a_stop_between_dialogs_and_a_second_job(desk: Core) -> None:
     assert (done.result or {})["dialogs"] == 5 and desk.dialogs.list().total == 5
 
 
+def test_a_stop_within_a_dialog_counts_the_windows_that_were_written(desk: Core) -> None:
+    """The result of the job does not say that nothing was added while rows are there."""
+    job = desk.intake.start(stage(desk, body("k1", messages=200)), windows=True)
+    spy = desk.embedder()
+    assert isinstance(spy, SpyEmbedder)
+    asked: list[object] = []
+    spy.before = lambda: None if asked else asked.append(desk.jobs.cancel(job.id))
+    stopped = desk.jobs.finish_here(job.id)
+    spy.before = None
+    assert stopped.state == "cancelled" and stopped.result and stopped.result["dialogs"] == 0
+    assert stopped.result["added"] == desk.dialogs.status(["k1"])["k1"].chunks > 0
+
+
 def test_one_dialog_that_the_model_refuses(env: Mapping[str, str], endpoint: Endpoint) -> None:
     """It is refused with the embedder's code; when that happens to three in a row, the job fails instead."""
     with build_core(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages._shared.literal import literal
+from pages._shared.literal import literal, name
 
 
 def read_span(span: str) -> str:
@@ -42,3 +42,9 @@ def test_lines_fold_and_nothing_stays_nothing() -> None:
     """A label is one line; an empty text is no empty code mark."""
     assert literal("a\n\nb") == "`a b`"
     assert literal(" \n") == ""
+
+
+def test_an_id_of_letters_and_digits_needs_no_span() -> None:
+    """Everything else does."""
+    assert name("70114") == "70114"
+    assert name("a_b_") == "`a_b_`"

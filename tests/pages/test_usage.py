@@ -203,7 +203,7 @@ def test_a_budget_is_set(core: Core, open_page: Open) -> None:
 
 def test_a_budget_a_month_is_a_figure_too(core: Core, open_page: Open) -> None:
     """At the pace of the days shown; without a price nothing is claimed."""
-    record(core, {"totalTokens": 50})
+    record(core, {"promptTokens": 50, "totalTokens": 50})
     core.usage.prices.set_budget(user("local"), Budget(None, None, Decimal(3)))
     assert metric(calm(open_page("usage", query={"range": "1d"})), "Budget used a month") == "unknown"
     st.cache_data.clear()

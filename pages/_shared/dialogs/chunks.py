@@ -58,9 +58,9 @@ def _panel(dialog_key: str) -> None:
         empty("No chunk matches", "Nothing in this dialog passes these filters.")
         return
     rows = [row_of(c) for c in read.value.rows]
-    chosen = tables.show(
-        rows, COLUMNS, key=f"chunks-{page}-{source}-{flag}", zone=settings().time_zone, select=True, height="content"
-    )
+    # Bound to what is listed: a tick means a place, and with one chunk taken out the places mean others.
+    listed = f"chunks-{page}-{source}-{flag}-{read.value.total}-{read.value.rows[0].id}"
+    chosen = tables.show(rows, COLUMNS, key=listed, zone=settings().time_zone, select=True, height="content")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             if "chunks" in st.session_state and st.session_state["chunks"] > pages:

@@ -8,6 +8,7 @@ from typing import Any
 from core.db.failures import MIGRATE
 from core.db.keys import KeyRole
 from core.health.report import Verdict
+from core.health.words import these
 
 CHUNKS = "client_memory_chunks"
 # Beyond this share the search misses enough to be called degraded. Source: spec/companion.md, rule stale-embeddings.
@@ -104,8 +105,7 @@ def judge_keys(memory: Mapping[str, Any]) -> Verdict:
     facts = {"ambiguous_pairs": pairs}
     if pairs == 0:
         return Verdict("ok", "No pair has chunks under both key orders.", facts=facts)
-    have = "1 pair has" if pairs == 1 else f"{pairs:,} pairs have"
-    reason = f"{have} chunks under both key orders; a search sees one half."
+    reason = f"{these(pairs, 'pair has', 'pairs have')} chunks under both key orders; a search sees one half."
     if only_demo(memory):
         return Verdict("ok", f"{reason} The demo data means to show this.", facts=facts)
     return Verdict("degraded", reason, "Compare the two keys on the page Dialogs.", facts)
@@ -149,7 +149,7 @@ def judge_spool(waiting: int, in_memory: int, refused: int, failing_s: float | N
     if failing_s is not None:
         return Verdict(
             "degraded",
-            f"{waiting:,} records wait on disk, for {failing_s:,.0f} s.",
+            f"{these(waiting, 'record waits', 'records wait')} on disk, for {failing_s:,.0f} s.",
             "They are written by themselves.",
             facts,
         )

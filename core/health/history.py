@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from core.health.report import Verdict
+from core.health.words import these
 
 # The existing service's first migration truncates the chunk table. We never ship it; where it is not recorded, its
 # `supabase db push` would still run it. Source: spec/memory.md section 10.
@@ -59,7 +60,7 @@ def judge_history(files: Sequence[MigrationFile], applied: Iterable[Mapping[str,
         how = "Run `python -m core migrate`."
         if destructive:
             how = f"Look at {', '.join(destructive)} first: it empties a table. {how}"
-        return Verdict("degraded", f"{len(pending)} migrations are pending.", how, facts)
+        return Verdict("degraded", f"{these(len(pending), 'migration is', 'migrations are')} pending.", how, facts)
     if legacy_open:
         return Verdict(
             "degraded",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.health.report import Verdict
+from core.health.words import these
 
 # Below this a sequential scan is what the planner should choose.
 PLANNED_ROWS = 20_000
@@ -76,7 +77,7 @@ def judge_expired(counts: Mapping[str, Any], *, only_demo: bool, now: datetime |
     if not rows or not oldest:
         return Verdict("ok", "No snapshot is past its expiry.", facts=facts)
     age = (now or datetime.now(UTC)) - datetime.fromisoformat(oldest)
-    reason = f"{rows:,} snapshots are past their expiry, the oldest by {_span(age)}."
+    reason = f"{these(rows, 'snapshot is', 'snapshots are')} past expiry, the oldest by {_span(age)}."
     if only_demo:
         return Verdict("ok", f"{reason} The demo data means to show this.", facts=facts)
     if rows > EXPIRED_ROWS or age > EXPIRED_AGE:
@@ -93,13 +94,20 @@ def judge_jobs(counts: Mapping[str, Any]) -> Verdict | None:
     where = "Look at the jobs on the page Operations."
     if jobs["stuck"]:
         return Verdict(
-            "degraded", f"{jobs['stuck']:,} jobs have been without a process for five minutes.", where, facts
+            "degraded",
+            f"{these(jobs['stuck'], 'job has', 'jobs have')} been without a process for five minutes.",
+            where,
+            facts,
         )
     if jobs["waiting"]:
-        return Verdict("degraded", f"{jobs['waiting']:,} jobs have waited for 15 minutes.", where, facts)
+        return Verdict(
+            "degraded", f"{these(jobs['waiting'], 'job has', 'jobs have')} waited for 15 minutes.", where, facts
+        )
     if jobs["failed"]:
         kinds = ", ".join(jobs["failed_kinds"][:4])
-        return Verdict("degraded", f"{jobs['failed']:,} jobs failed in the last 24 hours ({kinds}).", where, facts)
+        return Verdict(
+            "degraded", f"{these(jobs['failed'], 'job', 'jobs')} failed in the last 24 hours ({kinds}).", where, facts
+        )
     live = sum(n for state, n in jobs["by_state"].items() if state in ("queued", "running", "cancelling"))
     return Verdict("ok", f"{live:,} jobs at work." if live else "No job is waiting.", facts=facts)
 

@@ -171,7 +171,7 @@ def test_while_the_demo_data_arrives_figures_are_said_to_be_partial(
         DialogReads, "overview", lambda self: replace(overview(self), demo={"state": "loading", "chunks": 20})
     )
     at = calm(open_page("overview"))
-    assert any("not complete yet" in str(p) for p in at.get("progress"))
+    assert any("not complete yet" in p.proto.text for p in at.get("progress"))
 
 
 def test_searches_do_not_crowd_out_the_changes(stored: Core, open_page: Open) -> None:

@@ -58,7 +58,14 @@ def show(found: AcrossResult) -> None:
         "Sliders, cut line and why-not need one dialog: click a row to search in its dialog."
     )
     with panel("The best chunks of all dialogs", says):
-        chosen = tables.show(rows, COLUMNS, key="across", zone=settings().time_zone, select=True, height="content")
+        chosen = tables.show(
+            rows,
+            COLUMNS,
+            key=f"across-{found.as_of.timestamp()}",
+            zone=settings().time_zone,
+            select=True,
+            height="content",
+        )
         tables.downloads(rows, FIELDS, name="search-all-dialogs", key="across-file")
         if chosen is not None:
             _open(rows[chosen])

@@ -62,7 +62,14 @@ def table(view: View) -> None:
     with panel("The chunks, best first", says):
         # A column without a word in it would take the room of the texts.
         columns = [c for c in COLUMNS if c.field not in ("mark", "move") or any(row[c.field] for row in rows)]
-        chosen = tables.show(rows, columns, key="places", zone=settings().time_zone, select=True, height="content")
+        chosen = tables.show(
+            rows,
+            columns,
+            key=f"places-{view.found.as_of.timestamp()}",
+            zone=settings().time_zone,
+            select=True,
+            height="content",
+        )
         tables.downloads(rows, FIELDS, name="search", key="places-file")
         if chosen is not None:
             with st.container(border=True, key="whole-hit"):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import SecretStr
 
+from core.embedding.google_client import GoogleClient
 from core.embedding.provider import DIMENSIONS, check_vectors
 from core.errors import (
     BadEmbedding,
@@ -21,9 +21,6 @@ from core.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-
-if TYPE_CHECKING:
-    from google import genai
 
 MODEL = "gemini-embedding-001"
 BATCH = 32  # documents a call. Source: spec/memory.md section 2
@@ -45,13 +42,10 @@ class GeminiEmbedder:
         attempts: int = 4,
         first_delay_s: float = 0.5,
     ) -> None:
-        self._api_key = SecretStr(api_key)
-        self._base_url = base_url
         self._timeout_s = timeout_s
         self._attempts = attempts
         self._first_delay_s = first_delay_s
-        self._lock = threading.Lock()
-        self._client: genai.Client | None = None
+        self._google = GoogleClient(SecretStr(api_key), base_url)
 
     def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
         """Batches of 32 one after the other; a failed batch fails the call, so that nothing is half done."""
@@ -64,10 +58,7 @@ class GeminiEmbedder:
         return row
 
     def close(self) -> None:
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+        self._google.close()
 
     def _embed(self, texts: list[str], task: str) -> np.ndarray:
         deadline = time.monotonic() + self._timeout_s
@@ -92,7 +83,7 @@ class GeminiEmbedder:
         """One HTTP request. The SDK's own retries are off: they know no deadline and ignore Retry-After."""
         from google.genai import types
 
-        return self._connected().models.embed_content(
+        return self._google.get().models.embed_content(
             model=MODEL,
             contents=texts,
             config=types.EmbedContentConfig(
@@ -101,19 +92,6 @@ class GeminiEmbedder:
                 http_options=types.HttpOptions(timeout=max(1, round(seconds * 1000))),  # milliseconds
             ),
         )
-
-    def _connected(self) -> genai.Client:
-        """The one client, built at the first call (its import takes a second) and kept: a dropped one closes itself."""
-        with self._lock:
-            if self._client is None:
-                from google import genai
-                from google.genai import types
-
-                options = types.HttpOptions(base_url=self._base_url, retry_options=types.HttpRetryOptions(attempts=1))
-                self._client = genai.Client(
-                    vertexai=False, api_key=self._api_key.get_secret_value(), http_options=options
-                )
-            return self._client
 
 
 def _translate(problem: Exception) -> ProviderError:

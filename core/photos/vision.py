@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
+from core.embedding.google_client import GoogleClient
 from core.errors import ProviderError
 from core.photos.words import Seen
-
-if TYPE_CHECKING:
-    from google import genai
 
 TIMEOUT_S = 60.0
 ATTEMPTS = 3
@@ -69,12 +66,9 @@ class GeminiVision:
         pause_s: float = PAUSE_S,
     ) -> None:
         self.model = model
-        self._api_key = api_key
-        self._base_url = base_url
         self._timeout_s = timeout_s
         self._pause_s = pause_s
-        self._lock = threading.Lock()
-        self._client: genai.Client | None = None
+        self._google = GoogleClient(api_key, base_url)
 
     def look(self, jpeg: bytes) -> Look:
         """One image, one description; tried three times. Errors: VisionRefused, VisionFailed."""
@@ -92,17 +86,14 @@ class GeminiVision:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-                self._client = None
+        self._google.close()
 
     def _look(self, jpeg: bytes, seconds: float) -> Look:
         from google.genai import types
 
         picture = types.Part.from_bytes(data=jpeg, mime_type="image/jpeg")
         try:
-            answer = self._connected().models.generate_content(
+            answer = self._google.get().models.generate_content(
                 model=self.model,
                 contents=types.Content(role="user", parts=[picture, types.Part.from_text(text=PROMPT)]),
                 config=types.GenerateContentConfig(
@@ -115,18 +106,6 @@ class GeminiVision:
         except Exception as problem:
             raise _translate(problem) from None
         return _read(answer, self.model)
-
-    def _connected(self) -> genai.Client:
-        with self._lock:
-            if self._client is None:
-                from google import genai
-                from google.genai import types
-
-                options = types.HttpOptions(base_url=self._base_url, retry_options=types.HttpRetryOptions(attempts=1))
-                self._client = genai.Client(
-                    vertexai=False, api_key=self._api_key.get_secret_value(), http_options=options
-                )
-            return self._client
 
 
 def _read(answer: Any, model: str) -> Look:

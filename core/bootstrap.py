@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from core.clock import Clock, SystemClock
+from core.companion.companion import Companion, Deps, open_companion
 from core.config import Settings
 from core.db.client import Database
 from core.embedding.provider import Embedder
@@ -80,6 +81,7 @@ class Core:
     erasures: EraseService
     monitor: Monitor
     photos: PhotoService
+    companion: Companion
     on_close: ExitStack
 
     def model(self) -> str | None:
@@ -155,6 +157,34 @@ def build_core(
         started.callback(monitor.stop)
         photos = open_photos(settings, db, events, clock, active, jobs, usage)
         started.callback(photos.close)
+        search = SearchService(db, active, events, clock)
+        intake = IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest)
+        reembed = ReembedService(
+            db, active, events, jobs, hosted=not settings.embedded, price=_embedding_price(usage, clock)
+        )
+        cleanup = CleanupJob(snapshots, jobs)
+        corrections, merges = CorrectionService(db, events), MergeService(db, events)
+        companion = open_companion(
+            Deps(
+                db=db,
+                events=events,
+                clock=clock,
+                zone=settings.zone,
+                model=active.model,
+                jobs=jobs,
+                dialogs=dialogs,
+                search=search,
+                intake=intake,
+                reembed=reembed,
+                merges=merges,
+                corrections=corrections,
+                cleanup=cleanup,
+                snapshots=snapshots,
+                usage=usage,
+                health=health,
+                monitor=monitor,
+            )
+        )
         core = Core(
             settings=settings,
             clock=clock,
@@ -163,26 +193,25 @@ def build_core(
             events=events,
             embedder=active,
             dialogs=dialogs,
-            search=SearchService(db, active, events, clock),
+            search=search,
             ingest=ingest,
             health=health,
             demo=demo,
             snapshots=snapshots,
             jobs=jobs,
-            intake=IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest),
-            reembed=ReembedService(
-                db, active, events, jobs, hosted=not settings.embedded, price=_embedding_price(usage, clock)
-            ),
-            cleanup=CleanupJob(snapshots, jobs),
+            intake=intake,
+            reembed=reembed,
+            cleanup=cleanup,
             snapshot_source=SnapshotSource(db, snapshots.reads),
             usage=usage,
-            corrections=CorrectionService(db, events),
-            merges=MergeService(db, events),
+            corrections=corrections,
+            merges=merges,
             erasures=EraseService(
                 db, events, settings.data_dir, UploadFiles(settings.data_dir, clock), usage.recorder.flush
             ),
             monitor=monitor,
             photos=photos,
+            companion=companion,
             on_close=started.pop_all(),
         )
     if background:

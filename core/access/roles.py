@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -65,8 +67,20 @@ ACTIONS = _named(
 ROLES: Mapping[Role, frozenset[str]] = MappingProxyType({"local": frozenset(ACTIONS)})
 
 # Until there is sign-in, whoever sits at this machine, and the product itself, may do everything. An AI has no role
-# of its own: what it may do is for the policy to say, and until then that is nothing.
+# of its own: it may do what the policy let through, for as long as that one tool runs.
 _ROLE_OF_KIND: Mapping[str, Role | None] = MappingProxyType({"user": "local", "system": "local", "ai": None})
+
+_granted: ContextVar[frozenset[str]] = ContextVar("granted", default=frozenset())
+
+
+@contextmanager
+def granted(*actions: str) -> Iterator[None]:
+    """Inside, an AI may do these: for the tool executor alone, once policy or a person has said yes."""
+    token = _granted.set(_granted.get() | set(actions))
+    try:
+        yield
+    finally:
+        _granted.reset(token)
 
 
 def role_of(actor: Actor) -> Role | None:
@@ -79,7 +93,9 @@ def allowed(actor: Actor, action: str) -> bool:
     if action not in ACTIONS:
         raise ValueError(f"there is no action {action!r}")
     role = role_of(actor)
-    return role is not None and action in ROLES[role]
+    if role is None:
+        return action in _granted.get()
+    return action in ROLES[role]
 
 
 def require(actor: Actor, action: str) -> None:

@@ -17,6 +17,7 @@ KINDS: Mapping[str, fields.Field] = {
     "ident": fields.ident,
     "word": fields.word,
     "words": fields.words,
+    "title": fields.title,
     "count": fields.count,
     "counts": fields.counts,
     "number": fields.number,

@@ -45,6 +45,16 @@ def word(value: Any) -> str:
     return value
 
 
+def title(value: Any) -> str:
+    """What a person called a thing of their own (a task, an appointment, a goal), as plain text; never dialog text.
+
+    Line breaks become spaces; beyond 200 characters it is cut.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("no title")
+    return _UNSTORABLE.sub(" ", value).strip()[:200]
+
+
 def ident(value: Any) -> str:
     """A key or an id as it came, on one line, up to 512 characters: a `dialogKey` may be any text."""
     if not isinstance(value, str) or not 0 < len(value) <= _ID_LIMIT or _UNSTORABLE.search(value):

@@ -13,7 +13,7 @@ import streamlit as st  # noqa: E402
 
 from pages._shared import guard, light  # noqa: E402
 from pages._shared.feedback import boundary  # noqa: E402
-from pages._shared.sitemap import PLACES  # noqa: E402
+from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,15 @@ st.set_page_config(
 st.logo(str(HERE / "logo.svg"), size="medium", icon_image=str(HERE / "icon.png"))
 
 page = st.navigation(
-    [st.Page(p.path, title=p.title, icon=p.icon, url_path=p.name, default=p is PLACES[0]) for p in PLACES]
+    {
+        group: [
+            st.Page(p.path, title=p.title, icon=p.icon, url_path=p.name, default=p is PLACES[0])
+            for p in PLACES
+            if p.group == group
+        ]
+        for group in GROUPS
+        if any(p.group == group for p in PLACES)
+    }
 )
 with guard.framed():
     with st.sidebar, boundary("The health light"):

@@ -10,12 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Place:
-    """One page; `name` is its file and its address, `action` what a visitor must be allowed to do."""
+    """One page; `name` is its file and its address, `action` what its visitor must be allowed, `group` its heading."""
 
     name: str
     title: str
     icon: str
     action: str
+    group: str
 
     @property
     def path(self) -> str:
@@ -23,16 +24,19 @@ class Place:
 
 
 PLACES = (
-    Place("overview", "Overview", ":material/space_dashboard:", "list_dialogs"),
-    Place("dialogs", "Dialogs", ":material/forum:", "read_dialog"),
-    Place("search", "Search", ":material/manage_search:", "search"),
-    Place("snapshots", "Snapshots", ":material/photo_library:", "snapshots"),
-    Place("usage", "Usage", ":material/data_usage:", "usage"),
-    Place("operations", "Operations", ":material/build:", "jobs"),
-    Place("health", "Health", ":material/monitor_heart:", "health"),
-    Place("activity", "Activity", ":material/history:", "events"),
-    Place("settings", "Settings", ":material/tune:", "settings"),
+    Place("overview", "Overview", ":material/space_dashboard:", "list_dialogs", "Memory"),
+    Place("dialogs", "Dialogs", ":material/forum:", "read_dialog", "Memory"),
+    Place("search", "Search", ":material/manage_search:", "search", "Memory"),
+    Place("snapshots", "Snapshots", ":material/photo_library:", "snapshots", "Memory"),
+    Place("usage", "Usage", ":material/data_usage:", "usage", "Memory"),
+    Place("operations", "Operations", ":material/build:", "jobs", "Running it"),
+    Place("health", "Health", ":material/monitor_heart:", "health", "Running it"),
+    Place("activity", "Activity", ":material/history:", "events", "Running it"),
+    Place("settings", "Settings", ":material/tune:", "settings", "Running it"),
 )
+
+# The order of the headings.
+GROUPS = ("Memory", "Companion", "Running it")
 
 
 def place(name: str) -> Place:

@@ -1,0 +1,1 @@
+"""Doing something: tools, the policy over them, proposals that wait for a person."""

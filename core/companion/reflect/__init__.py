@@ -1,0 +1,1 @@
+"""Looking at events: days, streaks, goals, facts, correlations, rules and their nudges."""

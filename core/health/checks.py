@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.db.failures import MIGRATE
@@ -32,8 +32,8 @@ def judge_chunks(count: int, role: KeyRole) -> Verdict:
     return Verdict("ok", f"{count:,} chunks.", facts=facts)
 
 
-def judge_schema(found: Mapping[str, Any]) -> Verdict:
-    """Tables, functions and columns that this version needs."""
+def judge_schema(found: Mapping[str, Any], lacking: Sequence[str] = ()) -> Verdict:
+    """Tables, functions and columns that this version needs; `lacking`: what migrations make and is not there."""
     tables = [table["name"] for table in found["tables"] if not table["exists"]]
     functions = [function["name"] for function in found["functions"] if not function["exists"]]
     older = [function["name"] for function in found["functions"] if function["exists"] and not function["ours"]]
@@ -44,8 +44,9 @@ def judge_schema(found: Mapping[str, Any]) -> Verdict:
         "missing_functions": functions,
         "foreign_functions": older,
         "missing_columns": columns,
+        "missing": list(lacking),
     }
-    missing = [*tables, *functions, *columns]
+    missing = list(dict.fromkeys([*tables, *functions, *columns, *lacking]))
     if missing:
         return Verdict("down", f"Missing in the database: {_some(missing)}.", MIGRATE, facts)
     if older:
@@ -53,9 +54,9 @@ def judge_schema(found: Mapping[str, Any]) -> Verdict:
     return Verdict("ok", f"PostgreSQL {found['postgres']}, all tables and functions are there.", facts=facts)
 
 
-def judge_protection(found: Mapping[str, Any]) -> Verdict:
+def judge_protection(found: Mapping[str, Any], also: Sequence[str] = ()) -> Verdict:
     """Tables that an anonymous caller can read: red, although everything works."""
-    open_tables = list(found["unprotected"])
+    open_tables = sorted({*found["unprotected"], *also})
     facts = {"unprotected": open_tables}
     if open_tables:
         return Verdict(

@@ -10,6 +10,7 @@ from core.db.keys import KeyRole
 from core.errors import CoreError, PermissionDenied, SchemaMismatch
 from core.health import checks, stock
 from core.health.corrections import judge_corrections
+from core.health.declared import declared
 from core.health.history import judge_history
 from core.health.report import ESSENTIAL, Verdict
 from core.health.together import Outcome
@@ -49,6 +50,7 @@ class Judge:
         self._role = role
         self._embedded = embedded
         self._migrations = migrations
+        self._declared = declared(migrations)
         self._deadline_s = deadline_s
         self._only_demo = False  # as last known: a check without an answer makes no fault of what the demo shows
 
@@ -91,9 +93,9 @@ class Judge:
             case "database":
                 return checks.judge_chunks(value, self._role)
             case "schema":
-                return checks.judge_schema(value)
+                return checks.judge_schema(value, self._declared.missing(_value(outcomes, "state")))
             case "protection":
-                return checks.judge_protection(value)
+                return checks.judge_protection(value, _value(outcomes, "state").get("unprotected", ()))
             case "index":
                 return checks.judge_index(value)
             case "plan":

@@ -116,6 +116,7 @@ class HealthService:
             "chunks": lambda: db.count(checks.CHUNKS, timeout_s=wait),
             "match": lambda: db.rpc("match_client_memory_chunks", match, read=True, returns=list, timeout_s=wait),
             "facts": lambda: db.rpc("desk_health_facts", {}, read=True, returns=dict, timeout_s=wait),
+            "state": lambda: db.rpc("desk_schema_state", {}, read=True, returns=dict, timeout_s=wait),
             "plan": lambda: db.rpc("desk_match_plan", {}, read=True, returns=dict, timeout_s=wait),
             "applied": lambda: db.rpc("desk_applied_migrations", {}, read=True, returns=list, timeout_s=wait),
             "memory": lambda: db.rpc("desk_overview", {}, read=True, returns=dict, timeout_s=wait),

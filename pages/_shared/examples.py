@@ -35,17 +35,20 @@ def curl(settings: Settings, method: str, path: str, body: str | None = None) ->
 def api_examples(settings: Settings) -> None:
     """The routes that matter, each ready to copy."""
     token = "needs the token" if settings.api_token is not None else "answers programs on this machine without a token"
-    search = '{"ruId": "1001", "tuId": "2001", "query": "serious relationship", "limit": 12, "explain": true}'
+    search = '{"ruId": "70114", "tuId": "3101", "query": "serious relationship", "limit": 12, "explain": true}'
     names = ("Search", "Ingest", "Status", "Health", "Command line")
     calls = (
         curl(settings, "POST", "/memory/search", search),
         curl(
-            settings, "POST", "/memory/ingest", '{"ruId": "1001", "tuId": "2001", "conversationJson": {"messages": []}}'
+            settings,
+            "POST",
+            "/memory/ingest",
+            '{"ruId": "70114", "tuId": "3101", "conversationJson": {"messages": []}}',
         ),
-        curl(settings, "POST", "/status", '{"ruId": "1001", "tuId": "2001"}'),
+        curl(settings, "POST", "/status", '{"ruId": "70114", "tuId": "3101"}'),
         curl(settings, "GET", "/health"),
         "python -m core ingest dialog.json\n"
-        "python -m core search --ru 1001 --tu 2001 'serious relationship'\n"
+        "python -m core search --ru 70114 --tu 3101 'serious relationship'\n"
         "python -m core status\npython -m core health --json",
     )
     with panel("API and command line", f"JSON in and out under {PREFIX}; it {token}."):

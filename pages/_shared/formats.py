@@ -28,6 +28,12 @@ def signed(number: float) -> str:
     return "0.000" if round(number, 3) == 0 else f"{number:+.3f}"
 
 
+def event(name: str) -> str:
+    """The name of an event as words: DialogIngested is "Dialog ingested"."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return words[:1] + words[1:].lower()
+
+
 def milliseconds(number: float | None) -> str:
     if number is None:
         return "–"

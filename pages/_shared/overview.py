@@ -188,7 +188,8 @@ def changes(rows: Sequence[StoredEvent]) -> None:
         Column("record", "On"),
         Column("facts", "Facts", width="large"),
     )
-    tables.show(shown, columns, key="changes", zone=settings().time_zone)
+    named = [{**row, "type": formats.event(row["type"])} for row in shown]
+    tables.show(named, columns, key="changes", zone=settings().time_zone)
     tables.downloads(shown, [c.field for c in columns], name="changes", key="changes-file")
 
 

@@ -37,7 +37,7 @@ def test_who_did_what_to_what(stored: Core, open_page: Open) -> None:
     assert stored.events.flush()
     at = calm(open_page("activity"))
     frame = at.dataframe[0].value
-    assert _types(at)[:3] == ["SnapshotsCompared", "DialogIngested", "DialogIngested"]
+    assert _types(at)[:3] == ["Snapshots compared", "Dialog ingested", "Dialog ingested"]
     assert frame["actor"][0] == ODD and frame["target"][0] == "k1"
     assert "added" in frame["after"][1]
 
@@ -54,8 +54,8 @@ def test_a_ticked_row_stays_the_event_that_it_was(stored: Core, open_page: Open)
 
     reading.forget()
     said = texts(calm(at.run()))
-    assert "DialogIngested, row" in said and "stands still" in said
-    assert "SnapshotsCompared" not in _types(at)
+    assert "Dialog ingested, row" in said and "stands still" in said
+    assert "Snapshots compared" not in _types(at)
 
 
 def test_kinds_are_told_apart(stored: Core, open_page: Open) -> None:
@@ -66,10 +66,10 @@ def test_kinds_are_told_apart(stored: Core, open_page: Open) -> None:
     assert stored.events.flush()
     at = open_page("activity")
     what = at.segmented_control(key="what")
-    assert set(_types(calm(what.set_value("reads").run()))) == {"SearchPerformed"}
-    assert set(_types(calm(what.set_value("changes").run()))) == {"DialogIngested"}
+    assert set(_types(calm(what.set_value("reads").run()))) == {"Search performed"}
+    assert set(_types(calm(what.set_value("changes").run()))) == {"Dialog ingested"}
     what.set_value("all").run()
-    assert set(_types(calm(at.selectbox(key="event").set_value("SearchPerformed").run()))) == {"SearchPerformed"}
+    assert set(_types(calm(at.selectbox(key="event").set_value("SearchPerformed").run()))) == {"Search performed"}
     at.selectbox(key="event").set_value("any").run()
     assert "No event matches" in texts(calm(at.selectbox(key="by").set_value("ai").run()))
 
@@ -88,7 +88,7 @@ def test_one_dialog_or_request_is_followed(stored: Core, open_page: Open) -> Non
     assert stored.events.flush()
     at = open_page("activity")
     at.text_input[0].set_value("k1").run()
-    assert calm(at) and _types(at) == ["SearchPerformed"] * 2
+    assert calm(at) and _types(at) == ["Search performed"] * 2
     at.text_input[0].set_value("r1").run()
     assert len(_types(calm(at))) == 1
     assert "k1" not in str(at.query_params) and "r1" not in str(at.query_params)

@@ -49,7 +49,7 @@ def test_ingests_are_listed_as_changes_without_any_text(stored: Core, open_page:
     assert stored.events.flush()
     at = calm(open_page("overview"))
     changes = next(d.value for d in at.dataframe if "actor" in d.value)
-    assert "DialogIngested" in set(changes["type"])
+    assert "Dialog ingested" in set(changes["type"])
     assert "trust" not in changes.to_csv()
 
 
@@ -181,4 +181,4 @@ def test_searches_do_not_crowd_out_the_changes(stored: Core, open_page: Open) ->
     stored.events.flush()
     at = calm(open_page("overview"))
     shown = next(d.value for d in at.dataframe if "facts" in d.value)
-    assert set(shown["type"]) == {"DialogIngested"}
+    assert set(shown["type"]) == {"Dialog ingested"}

@@ -18,7 +18,11 @@ COLUMNS = (Column("what", "What"), Column("before", "Before"), Column("after", "
 def show(event: StoredEvent) -> None:
     zone = settings().zone
     who = event.actor
-    with panel(f"{event.type}, row {event.seq:,}", f"{event.event_class}, {event.app_id}", key="event-detail"):
+    title, says = (
+        f"{formats.event(event.type)}, row {event.seq:,}",
+        f"{event.type}: {event.event_class}, {event.app_id}",
+    )
+    with panel(title, says, key="event-detail"):
         st.text(f"{formats.moment(event.timestamp, zone)}  {who.display_name} ({who.kind}, {who.principal_id})")
         if target(event):
             st.text(f"On: {target(event)}")

@@ -53,7 +53,7 @@ def choose() -> Choice:
         actor = _one("By", list(ACTORS), "by", ACTORS)
         app = _one("Part", ["any", *sorted({event.app_id for event in EVENTS.values()})], "part")
         types = [name for name, event in EVENTS.items() if app in ("any", event.app_id)]
-        kind = _one("Event", ["any", *sorted(types)], "event")
+        kind = _one("Event", ["any", *sorted(types)], "event", {name: formats.event(name) for name in types})
         first = _day("From", "from")
         last = _day("To (included)", "to")
     return Choice(_about(), what, actor, app, kind, first, last)

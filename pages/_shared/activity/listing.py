@@ -65,7 +65,10 @@ def show(choice: Choice, found: EventPage) -> StoredEvent | None:
         if not found.rows:
             _nothing(choice, turned)
             return None
-        shown = [row(event) | {"target": formats.key(row(event)["target"])} for event in found.rows]
+        shown = [
+            row(event) | {"type": formats.event(event.type), "target": formats.key(row(event)["target"])}
+            for event in found.rows
+        ]
         key = _key(choice, turned)
         chosen = tables.show(shown, COLUMNS, key=key, zone=settings().time_zone, select=True)
         if chosen is not None:

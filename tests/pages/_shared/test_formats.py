@@ -69,3 +69,9 @@ def test_snippet_folds_lines_and_says_that_it_cut() -> None:
     """A list shows one line of a text, with an ellipsis where it was cut."""
     assert formats.snippet("a\n b") == "a b"
     assert formats.snippet("x" * 100, 10) == "x" * 9 + "…"
+
+
+def test_events_are_named_in_words() -> None:
+    """As the catalogue has them, apart and in lower case."""
+    assert formats.event("DialogIngested") == "Dialog ingested"
+    assert formats.event("UnknownModelShareHigh") == "Unknown model share high"

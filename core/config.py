@@ -72,6 +72,13 @@ class Settings(BaseModel):
             raise ValueError("is no http(s) URL")
         return value
 
+    @field_validator("db_url")
+    @classmethod
+    def _postgres_url(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not _is_postgres_url(value.get_secret_value()):
+            raise ValueError("is no URL such as postgresql://postgres:PASSWORD@HOST:5432/postgres")
+        return value
+
     @field_validator("gemini_api_key", "api_token")
     @classmethod
     def _sendable(cls, value: SecretStr | None) -> SecretStr | None:
@@ -190,9 +197,17 @@ def _hosted(given: Mapping[str, str], problems: list[str]) -> Hosted | None:
 
 
 def _is_http_url(text: str) -> bool:
+    return _is_url(text, "http", "https")
+
+
+def _is_postgres_url(text: str) -> bool:
+    return _is_url(text, "postgres", "postgresql")
+
+
+def _is_url(text: str, *schemes: str) -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 

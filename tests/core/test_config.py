@@ -139,11 +139,20 @@ def test_switches(text: str, value: bool) -> None:
 
 def test_secrets_print_as_stars() -> None:
     """No text of the settings shows a secret, and neither does their JSON."""
-    names = ["SUPABASE_SERVICE_ROLE_KEY", "BESCO_GEMINI_API_KEY", "SUPABASE_DB_URL", "MEMORY_DESK_API_TOKEN"]
-    settings = read_settings({"SUPABASE_URL": URL, **dict.fromkeys(names, SECRET)})
+    names = ["SUPABASE_SERVICE_ROLE_KEY", "BESCO_GEMINI_API_KEY", "MEMORY_DESK_API_TOKEN"]
+    direct = {"SUPABASE_DB_URL": f"postgresql://u:{SECRET}@db.example.org/postgres"}
+    settings = read_settings({"SUPABASE_URL": URL, **dict.fromkeys(names, SECRET), **direct})
     assert settings.api_token and settings.api_token.get_secret_value() == SECRET
     shown = f"{settings}{settings!r}{settings.model_dump()}{settings.model_dump_json()}"
     assert SECRET not in shown and "****" in shown
+
+
+@pytest.mark.parametrize("text", ["db.example.org", "https://db.example.org", "postgresql://", "postgresql://h:0/d"])
+def test_an_unusable_direct_connection_is_named(text: str) -> None:
+    """By its variable, and without its value, which holds a password."""
+    with pytest.raises(ConfigError, match="SUPABASE_DB_URL") as refused:
+        read_settings({"SUPABASE_DB_URL": text})
+    assert "PASSWORD@HOST" in str(refused.value)
 
 
 def test_settings_cannot_be_changed() -> None:

@@ -64,11 +64,21 @@ class Settings(BaseModel):
     webhook_url: SecretStr | None = Field(None, description="told of a change of health; its path may be a secret")
     photo_analysis: Switch = Field(False, description="consent: photos are sent to Gemini")
     vision_model: str = "gemini-2.5-flash"
+    ollama_base_url: str | None = None
+    ollama_model: str = "llama3.1"
+    chat_model: str = "gemini-2.5-flash"
 
     @field_validator("webhook_url")
     @classmethod
     def _http_url(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not _is_http_url(value.get_secret_value()):
+            raise ValueError("is no http(s) URL")
+        return value
+
+    @field_validator("ollama_base_url")
+    @classmethod
+    def _server_url(cls, value: str | None) -> str | None:
+        if value is not None and not _is_http_url(value):
             raise ValueError("is no http(s) URL")
         return value
 
@@ -125,6 +135,9 @@ FIELDS = {
     "MEMORY_DESK_WEBHOOK_URL": "webhook_url",
     "MEMORY_DESK_PHOTO_ANALYSIS": "photo_analysis",
     "MEMORY_DESK_VISION_MODEL": "vision_model",
+    "OLLAMA_BASE_URL": "ollama_base_url",
+    "MEMORY_DESK_OLLAMA_MODEL": "ollama_model",
+    "MEMORY_DESK_CHAT_MODEL": "chat_model",
 }
 
 

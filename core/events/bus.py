@@ -57,6 +57,12 @@ class Bus:
     def counters(self) -> Counters:
         return self._counters
 
+    @property
+    def handlers(self) -> int:
+        """How many are registered, of all types."""
+        with self._changed:
+            return sum(map(len, self._typed.values())) + len(self._any)
+
     def emit(self, event: Event) -> bool:
         """Queue an event; False where a guard dropped it.
 

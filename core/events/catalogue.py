@@ -1,39 +1,19 @@
-"""Every event there is, with the fields its payload may have. Source: spec/companion.md section 18."""
+"""Every event there is, with the fields its payload may have. Source: spec/companion.md sections 1 and 18."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
 
-from core.events import fields
-from core.events.event import EventClass
+from core.events.companion_room import COMPANION
+from core.events.desk_rooms import HEALTH, OPERATIONS, SNAPSHOTS, USAGE
 from core.events.event_type import EventType
-
-AUDIT: Final[EventClass] = "audit"
-OBSERVATION: Final[EventClass] = "observation"
-
-KINDS: Mapping[str, fields.Field] = {
-    "ident": fields.ident,
-    "word": fields.word,
-    "words": fields.words,
-    "title": fields.title,
-    "count": fields.count,
-    "counts": fields.counts,
-    "number": fields.number,
-    "flag": fields.flag,
-}
-
-
-def _fact(name: str, event_class: EventClass, *, reversible: bool = False, **named: str) -> Callable[[str], EventType]:
-    """An event type without its room yet: per kind of field the names of the fields, apart by spaces."""
-    known = {field: KINDS[kind] for kind, names in named.items() for field in names.split()}
-    return lambda app_id: EventType(name, app_id, event_class, MappingProxyType(known), reversible)
-
-
-def _of(app_id: str, *facts: Callable[[str], EventType]) -> tuple[EventType, ...]:
-    return tuple(fact(app_id) for fact in facts)
-
+from core.events.facts import AUDIT, OBSERVATION
+from core.events.facts import fact as _fact
+from core.events.facts import room as _of
+from core.events.label_room import LABELS
+from core.events.pilot_rooms import PILOT
+from core.events.tuning_room import PROFILES
 
 MEMORY = _of(
     "memory",
@@ -42,6 +22,7 @@ MEMORY = _of(
         AUDIT,
         ident="dialog_key",
         word="model",
+        moment="bucket",  # of rows that another service wrote: the five minutes in which
         count="upserted total_chunks dims added unchanged reembedded warnings",
         counts="by_source",
         number="duration_ms",
@@ -103,6 +84,13 @@ MEMORY = _of(
         flag="stopped failed",
     ),
     _fact(
+        "EmbeddingRecipeSwitched",
+        AUDIT,
+        word="from_model to_model recipe",
+        count="chunks embedded",
+        number="duration_ms",
+    ),
+    _fact(
         "PhotoDescribed",
         AUDIT,
         ident="dialog_key",
@@ -111,89 +99,23 @@ MEMORY = _of(
         flag="added snapshot uploaded",
     ),
     _fact("PhotoFailed", OBSERVATION, ident="dialog_key", word="photo_hash error_class"),
-)
-
-SNAPSHOTS = _of(
-    "snapshots",
     _fact(
-        "SnapshotsCaptured",
+        "WrongContextReported",
         AUDIT,
-        ident="dialog_key",
-        word="sync_date",
-        count="inserted updated unchanged kept warnings",
-        counts="by_type",
+        ident="dialog_key request_id",
+        word="query_hash reason report_id",
+        words="chunk_ids",
+        reversible=True,
     ),
-    _fact("SnapshotsCompared", OBSERVATION, ident="dialog_key", word="date_a date_b", count="added removed changed"),
-    _fact("SnapshotPinned", AUDIT, ident="dialog_key", word="snapshot_id entity_type source_role sync_date until"),
-    _fact("SnapshotUnpinned", AUDIT, ident="dialog_key", word="snapshot_id entity_type source_role sync_date until"),
-    _fact(
-        "CleanupPreviewed", OBSERVATION, word="cutoff oldest", count="expired pinned without_expiry", counts="by_type"
-    ),
-    # One per batch, in its transaction; the run's own CleanupRan follows.
-    _fact("SnapshotsDeleted", AUDIT, word="run_id cutoff", count="deleted", counts="by_type"),
-    _fact(
-        "CleanupRan",
-        AUDIT,
-        word="run_id cutoff",
-        count="deleted batches",
-        counts="by_type",
-        number="duration_ms",
-        flag="failed stopped",
-    ),
-    _fact("CleanupScheduleChanged", AUDIT, count="expired", flag="confirmed"),
-)
-
-OPERATIONS = _of(
-    "operations",
-    _fact("JobStarted", AUDIT, word="job_id kind"),
-    _fact("JobCancelRequested", AUDIT, word="job_id kind"),
-    _fact("JobEnded", OBSERVATION, word="job_id kind state error", count="done total"),
-)
-
-USAGE = _of(
-    "usage",
-    _fact(
-        "TokensLogged",
-        OBSERVATION,
-        ident="request_id dialog_key",
-        word="provider model",
-        count="calls prompt completion total",
-        counts="by_phase",
-        number="cost",
-        flag="estimated",
-    ),
-    _fact(
-        "PriceSet",
-        AUDIT,
-        word="provider model valid_from input_usd output_usd cached_usd "
-        "before_input_usd before_output_usd before_cached_usd source_date",
-        count="size_over",
-    ),
-    _fact(
-        "UsageBudgetSet",
-        AUDIT,
-        word="usd_per_day usd_per_month before_usd_per_day before_usd_per_month",
-        count="tokens_per_day before_tokens_per_day",
-    ),
-)
-
-HEALTH = _of(
-    "health",
-    _fact("ChainVerified", AUDIT, word="reason", count="checked first_bad_seq", flag="ok"),
-    _fact("MigrationsApplied", AUDIT, words="versions", count="count", number="duration_ms"),
-    _fact(
-        "HealthChecked",
-        OBSERVATION,
-        count="total_chunks",
-        number="latency_ms",
-        flag="ok auth_ok chunks_ok snapshots_ok usage_ok rpc_ok",
-    ),
-    _fact("HealthDegraded", OBSERVATION, word="component status error_class"),
-    _fact("HealthRecovered", OBSERVATION, word="component", number="downtime_s"),
-    _fact("NeedsMigrationDetected", OBSERVATION, word="table code"),
-    _fact("DestructiveMigrationFlagged", OBSERVATION, word="file statement"),
+    _fact("WrongContextWithdrawn", AUDIT, ident="dialog_key request_id", word="report_id"),
+    _fact("RetrievalRetentionChanged", AUDIT, count="days before_days"),
+    _fact("PhotoTextMissing", OBSERVATION, ident="dialog_key", count="photos described"),
+    _fact("DialogKeyAmbiguous", OBSERVATION, ident="key_new key_legacy", count="chunks_new chunks_legacy"),
 )
 
 EVENTS: Mapping[str, EventType] = MappingProxyType(
-    {known.name: known for known in (*MEMORY, *SNAPSHOTS, *OPERATIONS, *USAGE, *HEALTH)}
+    {
+        known.name: known
+        for known in (*MEMORY, *SNAPSHOTS, *OPERATIONS, *USAGE, *HEALTH, *PILOT, *COMPANION, *PROFILES, *LABELS)
+    }
 )

@@ -124,6 +124,11 @@ class Events:
         """Of the bus, since the start of this process."""
         return self._bus.counters
 
+    @property
+    def handlers(self) -> int:
+        """How many are registered with the bus."""
+        return self._bus.handlers
+
     def flush(self, timeout_s: float = 5.0) -> bool:
         """Deliver and write everything now; False where something is left on disk."""
         until = time.monotonic() + timeout_s

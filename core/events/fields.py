@@ -6,6 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
 
 Field = Callable[[Any], Any]
@@ -43,6 +44,21 @@ def word(value: Any) -> str:
     if not isinstance(value, str) or not _WORD.fullmatch(value):
         raise ValueError("no plain word")
     return value
+
+
+def day(value: Any) -> str:
+    """A local day, as a date or as its ISO text."""
+    if isinstance(value, datetime):
+        raise ValueError("a moment is no day")
+    return (value if isinstance(value, date) else date.fromisoformat(value)).isoformat()
+
+
+def moment(value: Any) -> str:
+    """An instant with its zone, as such or as ISO text."""
+    at = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    if at.tzinfo is None:
+        raise ValueError("a moment has a zone")
+    return at.isoformat()
 
 
 def title(value: Any) -> str:

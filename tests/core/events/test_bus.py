@@ -98,6 +98,7 @@ def test_two_handlers_are_both_called_once_and_one_given_twice_once(bus: Bus) ->
     bus.on("A", listener.hear)
     bus.on("A", listener.hear)
     bus.on("A", lambda e: seen.append("other"))
+    assert bus.handlers == 2
     bus.emit(_event("A"))
     assert bus.wait_idle(5)
     assert seen == ["method", "other"]

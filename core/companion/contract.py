@@ -73,6 +73,16 @@ class ModuleTool:
     aliases: tuple[str, ...] = ()
     # What the change would be made to: its digest is kept with a proposal, which is refused once it differs.
     target: Callable[[Mapping[str, Any]], Any] | None = None
+    # Why this cannot be asked for now, None where it can: told before a run and before a proposal, not at its approval.
+    refuse: Callable[[Mapping[str, Any]], str | None] | None = None
+    # The dialogs that such arguments are about, beside `dialog_key`: an erasure of one takes the proposal along.
+    dialogs: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
+    also: tuple[str, ...] = ()  # further actions that it takes
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Everything that core.access has to allow for it."""
+        return (self.action, *self.also)
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,7 @@ class Measure:
 
     `where` compares payload fields as text. `day_field` names the payload field that holds the local day; else the
     day is the event's moment in the zone. `count` and `sum` subtract; `max`, `avg`, `p95` and `distinct` do not.
+    A flag counts as 0 or 1. Days with an event of `unless` have no value; nor have days without an event.
     """
 
     events: tuple[str, ...]
@@ -89,13 +100,15 @@ class Measure:
     where: Mapping[str, str] = field(default_factory=dict)
     minus: tuple[str, ...] = ()
     day_field: str | None = None
+    unless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StreakDef:
     """Days on which a measure holds. `closing`: only a day that is over can count (nothing more can spoil it).
 
-    `grace` days may be missed; `threshold` is a number or asked when needed (a goal that is a setting).
+    `grace` days may be missed; `threshold` is a number or asked when needed (a goal that is a setting). Where no
+    event tells the value, `daily` does: (first day, last day) -> value per day; the events of `measure` make it stale.
     """
 
     id: str
@@ -106,6 +119,7 @@ class StreakDef:
     comparison: Comparison = "gte"
     closing: bool = False
     grace: int = 1
+    daily: Callable[[date, date], Mapping[date, float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -201,6 +215,7 @@ class RuleContext:
     """What a rule may look at; `now` is in the zone. `day` is the day snapshot: one mapping per module, and `errors`.
 
     `stats` gives (acted, total) per nudge type over 30 days; `event` is what woke an event rule, else None.
+    `shown` gives when each nudge of the last 30 days was shown, by its id.
     """
 
     now: datetime
@@ -212,6 +227,7 @@ class RuleContext:
     correlations: Sequence[Any] = ()
     stats: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     event: Event | None = None
+    shown: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def hour(self) -> int:
@@ -254,7 +270,7 @@ class Extractor:
 
 @dataclass(frozen=True)
 class Section:
-    """A module's part of the day snapshot: `build(day)`, the form of an empty one, and the events that make it stale."""
+    """A module's part of the day snapshot: `build(day)`, the form of an empty one, the events that make it stale."""
 
     build: Callable[[date], Mapping[str, Any]]
     empty: Mapping[str, Any]
@@ -263,7 +279,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Module:
-    """One part of the product as the companion sees it. `inverses`: event type -> undo, given the stored event row."""
+    """One part of the product as the companion sees it. `inverses`: event type -> undo, given the stored event row.
+
+    `handlers`: event type -> what the module derives from it (an event once a day); subscribed at the start.
+    """
 
     name: str
     label: str
@@ -277,3 +296,4 @@ class Module:
     rules: tuple[Rule, ...] = ()
     extractors: tuple[Extractor, ...] = ()
     inverses: Mapping[str, Callable[[Mapping[str, Any]], ToolResult]] = field(default_factory=dict)
+    handlers: Mapping[str, Callable[[Event], None]] = field(default_factory=dict)

@@ -7,7 +7,18 @@ import sys
 from pathlib import Path
 
 # Quick ones first; `locomo` says that it did not run where LOCOMO_DIR is not set.
-ORDER = ("core_paths", "pages", "start", "usage", "sql_shapes", "snapshots", "locomo")
+ORDER = (
+    "core_paths",
+    "evaluation",
+    "companion",
+    "pages",
+    "start",
+    "usage",
+    "sql_shapes",
+    "retrievals",
+    "snapshots",
+    "locomo",
+)
 
 
 def main(names: list[str]) -> int:

@@ -2,38 +2,52 @@
 
 Two sessions an ingest, summaries left out, every question with a known answer asked twice: without boosts and with the
 default weights. A turn covers itself, a note covers the turns it was made from; recall = covered evidence / evidence.
+Then profiles and recipes on the same conversations, in memory: `bench/locomo_profiles.py`.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from bench.locomo_pool import bodies
+from bench.locomo_profiles import covered_by, measure
 from core.api import PREFIX, build_routes
 from core.bootstrap import build_core
 from core.config import read_settings
 
 LIMIT = 12
-SESSIONS_AN_INGEST = 2
 BUDGETS = {"zero weights": 0.595, "default weights": 0.570}
 WEIGHTS: Mapping[str, dict[str, float] | None] = {"zero weights": {}, "default weights": None}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cache", type=Path, help="a folder that keeps the vectors of the profiles' part")
+    parser.add_argument("--profiles", action="store_true", help="the profiles' part alone")
+    options = parser.parse_args()
     if not os.environ.get("LOCOMO_DIR"):
         print("not run: LOCOMO_DIR is not set")
         return
     folder = Path(os.environ["LOCOMO_DIR"])
+    if not options.profiles:
+        through_the_api(folder)
+    measure(folder, options.cache)
+
+
+def through_the_api(folder: Path) -> None:
+    """Ingest, search and ingest again, as another service would."""
     payloads = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("payload_*.json"))]
     lines = (folder / "qrels.jsonl").read_text(encoding="utf-8").splitlines()
     questions = [q for q in map(json.loads, lines) if q["relevant"]]
@@ -72,21 +86,6 @@ def ingest(client: TestClient, payloads: list[dict[str, Any]], which: str) -> No
     )
 
 
-def bodies(payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The conversation cut into ingests: the service keeps the newest 80 messages of one, two sessions have fewer."""
-    sessions, favorite = payload["sessions"], payload["data"]["favorite"]
-    for start in range(0, len(sessions), SESSIONS_AN_INGEST):
-        group = sessions[start : start + SESSIONS_AN_INGEST]
-        turns = tuple(f"D{session['n']}:" for session in group)
-        note_ids = {note_id for session in group for note_id in session["note_ids"]}
-        part = {
-            **favorite,
-            "allMessages": [m for m in favorite["allMessages"] if m["id"].startswith(turns)],
-            "aiNotes": [note for note in favorite["aiNotes"] if note["id"] in note_ids],
-        }
-        yield {"dialogKey": payload["dialog"], "conversationJson": {**payload["data"], "favorite": part}}
-
-
 def report(client: TestClient, questions: list[dict[str, Any]]) -> None:
     """Recall by category and overall, for each set of weights."""
     for name, weights in WEIGHTS.items():
@@ -103,7 +102,7 @@ def report(client: TestClient, questions: list[dict[str, Any]]) -> None:
                 body["sourceWeights"] = weights
             rows = post(client, "/memory/search", body)["results"]
             wanted = set(question["relevant"])
-            covered = {turn for row in rows for turn in evidence(row)} & wanted
+            covered = {turn for row in rows for turn in covered_by(row["source"], row["source_id"])} & wanted
             recalls[question["category_name"]].append(len(covered) / len(wanted))
         each = (time.perf_counter() - began) / len(questions) * 1000
         overall = statistics.fmean(recall for group in recalls.values() for recall in group)
@@ -114,13 +113,6 @@ def report(client: TestClient, questions: list[dict[str, Any]]) -> None:
         )
         for category, group in sorted(recalls.items()):
             print(f"  {category}: {statistics.fmean(group):.3f} ({len(group)})")
-
-
-def evidence(row: Mapping[str, Any]) -> list[str]:
-    """The turns that a result covers. A note's id ends in them: `obs:<session>:<RU|TU>:<k>:<turns joined by +>`."""
-    if row["source"] == "conversation":
-        return [row["source_id"]]
-    return row["source_id"].split(":", 4)[4].split("+") if row["source"] == "note" else []
 
 
 def post(client: TestClient, path: str, body: dict[str, Any]) -> dict[str, Any]:

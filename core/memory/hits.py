@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from core.memory.notices import Notice
 from core.memory.requests import SearchRequest
+from core.memory.retrieval import Profile
 from core.memory.score import Candidates
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One chunk of an answer; `weighted_score` is `cosine` + `boost`. Dates are ISO text as the RPC returns them."""
+    """One chunk of an answer; `weighted_score` is `cosine` + `lexical` + `boost`, all on the cosine's scale.
+
+    `lexical` is 0 unless the profile weighs words. Dates are ISO text as the RPC returns them.
+    """
 
     id: str
     source: str
@@ -28,6 +34,7 @@ class Hit:
     sent_at: str | None = None
     direction: str | None = None
     dialog_key: str | None = None
+    lexical: float = 0.0
 
     def as_row(self, *, explain: bool = False) -> dict[str, Any]:
         """The row of `match_client_memory_chunks` (spec/memory.md section 5); with `explain` also its parts."""
@@ -42,6 +49,7 @@ class Hit:
         }
         if explain:
             row |= {"cosine": self.cosine, "boost": self.boost, "rank": self.rank, "source_id": self.source_id}
+            row |= {"lexical": self.lexical} if self.lexical else {}
         return row
 
 
@@ -80,6 +88,7 @@ class SearchResult:
     other_models: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Notice, ...] = ()
     request_id: str | None = None
+    profile: Profile | None = None
 
     def as_json(self, *, explain: bool = False) -> dict[str, Any]:
         """The body of `POST /memory/search`: a camelCase envelope round the RPC's own snake_case rows."""
@@ -105,6 +114,8 @@ class SearchResult:
                 "searchable": self.searchable,
                 "otherModels": dict(self.other_models),
             }
+            if self.profile is not None and not self.profile.plain:
+                body["profile"] = {"name": self.profile.name, **self.profile.as_json()}
         return body
 
 
@@ -115,7 +126,8 @@ class Exploration:
     `candidates` holds the cosine of every searchable chunk, ordered by cosine descending, then id; texts are there for
     the best of each source only (`candidates.rows`). `lexical` ranks those same texts by the 128-dimensional fallback,
     with the same weights; it saw `lexical_compared` texts, not the whole dialog where that is larger.
-    `excluded` counts rows left out by a filter: {"client_id": n, "compose_mode": n}.
+    `excluded` counts rows left out by a filter: {"client_id": n, "compose_mode": n}. `profile` ranks (None: `weights`
+    alone do), `active` is the one in force; `bm25` float64 (n,) is there once words were asked for.
     """
 
     request: SearchRequest
@@ -136,6 +148,9 @@ class Exploration:
     latency: Latency
     as_of: datetime
     warnings: tuple[Notice, ...] = ()
+    profile: Profile | None = None
+    active: Profile | None = None
+    bm25: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ import numpy as np
 
 from core.db.rows import batches
 from core.embedding.provider import Embedder, check_vectors
+from core.embedding.recipe import recipe_of
 from core.errors import DatabaseError
 from core.memory.chunks import Chunk
 from core.memory.notices import Notice
+from core.memory.speakers import Speakers, embedded_text
 from core.memory.store import WRITE_BATCH, ChunkStore, Owner, Written, chunk_rows
 
 EMBED_BATCH = 32
@@ -118,12 +120,17 @@ def plan_notices(plan: Plan, excluded: int | None = None) -> tuple[Notice, ...]:
     return tuple(notices)
 
 
-def embed(embedder: Embedder, plan: Plan, progress: Progress | None = None) -> dict[str, np.ndarray]:
-    """Vectors of the pending chunks by content hash, 32 texts a call. Errors: ProviderError; nothing is written."""
+def embed(
+    embedder: Embedder, plan: Plan, progress: Progress | None = None, *, speakers: Speakers | None = None
+) -> dict[str, np.ndarray]:
+    """Vectors of the pending chunks by content hash, 32 texts a call, as the embedder's recipe has them; `speakers` are
+    the names that the speaker recipe takes. Errors: ProviderError; nothing is written."""
     vectors: dict[str, np.ndarray] = {}
     pending = plan.pending
+    recipe, names = recipe_of(embedder.name), speakers or Speakers()
     for batch in batches(pending, EMBED_BATCH):
-        rows = check_vectors(embedder.embed_documents([chunk.text for chunk in batch]), len(batch))
+        texts = [embedded_text(recipe, chunk.source, chunk.direction, chunk.text, names) for chunk in batch]
+        rows = check_vectors(embedder.embed_documents(texts), len(batch))
         vectors.update(zip((chunk.content_hash for chunk in batch), rows, strict=True))
         if progress:
             progress("embed", len(vectors), len(pending))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.memory.dates import in_time_order
 from core.memory.messages import Message
+from core.memory.notes import Note
 from core.memory.payload import Normalised
 from core.memory.sources import Direction
 
@@ -19,9 +20,13 @@ def build_query(normalised: Normalised) -> str:
 
     One text a line, "" where there are none. A message without a direction is in none of these.
     """
-    messages = normalised.messages
+    return query_of(normalised.messages, normalised.notes)
+
+
+def query_of(messages: Sequence[Message], given: Sequence[Note]) -> str:
+    """The same from messages and notes, each in the order in which they stand."""
     latest = [*_latest(messages, "incoming", 1), *_latest(messages, "outgoing", 1)]
-    notes = in_time_order(normalised.notes, [note.at for note in normalised.notes])[-NOTES:]
+    notes = in_time_order(given, [note.at for note in given])[-NOTES:]
     texts = [m.text for m in (*latest, *recent_window(messages))]
     return "\n".join([*texts, *(note.text for note in notes)])
 

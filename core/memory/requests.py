@@ -27,7 +27,8 @@ COMPOSE_MODES: tuple[ComposeMode, ...] = get_args(ComposeMode)
 class SearchRequest:
     """One query over one dialog. `weights` None means the active ones; a mapping replaces them, absent sources count 0.
 
-    `payload` is the request body whose chunks a lexical fallback searches; None where it brought none.
+    `payload` is the request body whose chunks a lexical fallback searches; None where it brought none. Where no limit
+    was asked for (`limit_given` false), that of the active profile counts.
     """
 
     dialog_key: str
@@ -41,6 +42,7 @@ class SearchRequest:
     explain: bool = False
     allow_fallback: bool = False
     payload: Mapping[str, Any] | None = None
+    limit_given: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def parse_search(body: Mapping[str, Any]) -> SearchRequest:
         explain=_switch(body, "explain"),
         allow_fallback=_switch(body, "allowFallback"),
         payload=body if has_payload else None,
+        limit_given=body.get("limit") is not None,
     )
 
 

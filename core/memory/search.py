@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from core.db.client import Database
 from core.embedding.provider import Embedder, to_pgvector
 from core.memory.fallback import Passage, lexical_hits
+from core.memory.fusion import Fused, rank_profile
 from core.memory.hits import AcrossResult, Exploration, Hit, Latency, SearchResult
 from core.memory.notices import Notice
 from core.memory.requests import AcrossRequest, SearchRequest
-from core.memory.score import Candidates, ChunkRow, rank
+from core.memory.retrieval import Profile
+from core.memory.score import Candidates, ChunkRow
 from core.memory.sources import LIMIT_MAX
 
 __all__ = ["AcrossRequest", "AcrossResult", "Exploration", "Hit", "Latency", "SearchRequest", "SearchResult", "Weights"]
@@ -151,10 +153,19 @@ def across(db: Database, embedder: Embedder, request: AcrossRequest, weights: We
 
 def best_hits(found: Exploration) -> tuple[Hit, ...]:
     """The rows that `search` would have returned for the same request and weights: ranked here, not asked for."""
-    ranking = rank(found.candidates, found.weights)
-    hits = []
-    for place, index in enumerate(ranking.order[: clamp(found.request.limit, LIMIT_MAX)], start=1):
-        row = found.candidates.rows[found.candidates.ids[index]]
+    limit = clamp(found.request.limit, LIMIT_MAX)
+    profile = replace(found.profile or Profile(weights=found.weights), limit=limit)
+    return hits_of(rank_profile(found.candidates, found.bm25, profile))
+
+
+def hits_of(ranking: Fused) -> tuple[Hit, ...]:
+    """What a ranking takes, as hits; a chunk without its text (deleted meanwhile) is left out."""
+    candidates = ranking.candidates
+    hits: list[Hit] = []
+    for index in ranking.taken:
+        row = candidates.rows.get(candidates.ids[index])
+        if row is None:
+            continue
         hits.append(
             Hit(
                 id=row.id,
@@ -162,9 +173,10 @@ def best_hits(found: Exploration) -> tuple[Hit, ...]:
                 source_id=row.source_id,
                 text=row.text,
                 weighted_score=float(ranking.scores[index]),
-                cosine=float(found.candidates.cosines[index]),
+                cosine=float(candidates.cosines[index]),
                 boost=float(ranking.boosts[index]),
-                rank=place,
+                lexical=float(ranking.lexical[index]),
+                rank=len(hits) + 1,
                 note_date=row.note_date,
                 sent_at=row.sent_at,
                 direction=row.direction,

@@ -11,6 +11,7 @@ import numpy as np
 from core.db.client import Database
 from core.embedding.provider import to_pgvector
 from core.memory.chunks import Chunk
+from core.memory.speakers import Speakers, speakers_of
 
 WRITE_BATCH = 500  # rows of one write call: about 4 MB of JSON, about a second with an HNSW index in place
 HASH_BATCH = 5_000
@@ -99,6 +100,12 @@ class ChunkStore:
         """Chunks per dialog key, 0 for a key without any. SQL: desk_dialog_status."""
         answer = self._db.rpc("desk_dialog_status", {"p_dialog_keys": list(dialog_keys)}, read=True, returns=dict)
         return {key: sum((answer.get(key) or {}).get("counts", {}).values()) for key in dialog_keys}
+
+    def speakers(self, dialog_keys: Iterable[str]) -> dict[str, Speakers]:
+        """Who speaks in each dialog, as its newest stored profile names the client. SQL: desk_profile_names."""
+        keys = list(dict.fromkeys(dialog_keys))
+        names = self._db.rpc("desk_profile_names", {"p_dialog_keys": keys}, read=True, returns=dict) if keys else {}
+        return {key: speakers_of(names.get(key)) for key in keys}
 
     def sample(self, limit: int = SAMPLE_ROWS) -> list[dict[str, Any]]:
         """Up to `limit` rows by id, which is random: what their keys and hashes were made of. Never an embedding."""

@@ -13,6 +13,7 @@ from core.access.roles import require
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder
+from core.embedding.recipe import split_name
 from core.errors import ConfigError, ConflictError, CoreError
 from core.events.actor import LOCAL_OPERATOR, current_actor, run_as, system
 from core.events.emitter import Events
@@ -20,6 +21,7 @@ from core.memory.ingest import source_counts
 from core.memory.store import ChunkStore, chunk_rows
 from core.services.demo_content import DemoDialog, DemoIngest, demo_dialogs, demo_texts
 from core.services.demo_history import DemoRows, count_rows, write_history
+from core.services.demo_retrievals import rebuild_queries
 from core.services.demo_vectors import ShippedVectors, foreign_vectors, read_vectors, write_vectors
 
 log = logging.getLogger(__name__)
@@ -155,7 +157,8 @@ class DemoService:
                 hint="Set MEMORY_DESK_EMBEDDER=local for this command.",
             )
         texts = demo_texts()
-        write_vectors(embedder.name, texts, embedder.embed_documents(texts))
+        write_vectors(split_name(embedder.name)[0], texts, embedder.embed_documents(texts))
+        rebuild_queries(demo_dialogs(self._clock.now()), embedder)
         return len(texts)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Writes the demo's snapshots, usage and prices, in steps between which a load may be stopped."""
+"""Writes the demo's snapshots, usage, prices, recorded searches and query sets, in steps, so that it may be stopped."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from datetime import datetime
 from core.db.client import Database
 from core.db.rows import batches
 from core.services.demo_content import DemoDialog
+from core.services.demo_judged import write_judged
+from core.services.demo_retrievals import demo_retrievals
 from core.services.demo_snapshots import demo_snapshots
 from core.services.demo_usage import demo_prices, demo_usage
 
 BATCH = 1000
+RECORDS = 100  # each with a dozen texts
 
 
 @dataclass(frozen=True)
@@ -53,3 +56,12 @@ def write_history(db: Database, dialogs: Sequence[DemoDialog], now: datetime) ->
             db.rpc(function, {"p_rows": list(batch)}, read=False, returns=dict)
             done += len(batch)
             yield part, done, len(rows)
+    records, done = demo_retrievals(db, dialogs, now), 0
+    yield "retrievals", done, len(records)
+    for batch in batches(records, RECORDS):
+        db.rpc("desk_record_retrievals", {"p_records": list(batch)}, read=False, returns=dict)
+        done += len(batch)
+        yield "retrievals", done, len(records)
+    yield "query sets", 0, 1
+    write_judged(db, dialogs)
+    yield "query sets", 1, 1

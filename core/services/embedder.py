@@ -1,4 +1,5 @@
-"""The embedder in force: chosen when first needed, chosen anew when the demo data comes or goes."""
+"""The embedder in force: chosen when first needed, chosen anew when the demo data comes or goes, under the name that
+the active recipe gives it."""
 
 from __future__ import annotations
 
@@ -8,22 +9,38 @@ from collections.abc import Callable
 from core.config import Settings
 from core.embedding.choose import choose
 from core.embedding.provider import Embedder
+from core.embedding.recipe import PLAIN, Recipe, with_recipe
 from core.errors import ConfigError, ProviderError
 
 
 class ActiveEmbedder:
     """Call it for the embedder; thread-safe. A replaced one stays open until `close`, as a search may still use it."""
 
-    def __init__(self, settings: Settings, demo_loaded: Callable[[], bool], fixed: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        demo_loaded: Callable[[], bool],
+        fixed: Embedder | None = None,
+        recipe: Callable[[], Recipe] = lambda: PLAIN,
+    ) -> None:
         self._settings = settings
         self._demo_loaded = demo_loaded
         self._fixed = fixed
+        self._recipe = recipe
         self._lock = threading.Lock()
         self._current: tuple[bool, Embedder] | None = None
         self._retired: list[Embedder] = []
 
     def __call__(self) -> Embedder:
         """The embedder. Errors: ProviderMissing where there is none to choose, with a hint that names the variable."""
+        return self.under(self._recipe())
+
+    def under(self, recipe: Recipe) -> Embedder:
+        """The embedder of this recipe, whichever is active. Errors: as a call."""
+        return with_recipe(self.base(), recipe)
+
+    def base(self) -> Embedder:
+        """The model itself, whatever the recipe. Errors: as a call."""
         if self._fixed is not None:
             return self._fixed
         demo = self._demo_loaded()

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from core.access.roles import require
 from core.embedding.provider import Embedder
+from core.embedding.recipe import Recipe, recipe_of
+from core.errors import CoreError
 from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as
 from core.events.emitter import Events
 from core.memory import ingest as conductor
@@ -21,6 +25,7 @@ from core.memory.ingest import IngestResult, Plan, Progress
 from core.memory.keys import both_keys
 from core.memory.notices import Notice
 from core.memory.payload import Normalised, normalise, with_key
+from core.memory.speakers import named_in
 from core.memory.store import NOTHING, ChunkStore, Owner, Written
 
 REASONS = {
@@ -71,12 +76,19 @@ class _Prepared:
 
 class IngestService:
     """One per process, thread-safe. Ingests of one dialog wait for each other here; between processes the unique key
-    keeps a chunk single."""
+    keeps a chunk single. `recipe` reads the active embedding recipe from the database."""
 
-    def __init__(self, store: ChunkStore, embedder: Callable[[], Embedder], events: Events) -> None:
+    def __init__(
+        self,
+        store: ChunkStore,
+        embedder: Callable[[], Embedder],
+        events: Events,
+        recipe: Callable[[], Recipe] | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._events = events
+        self._recipe = recipe
         self._turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
         self._turns_lock = threading.Lock()
         self._compatible = False
@@ -133,11 +145,16 @@ class IngestService:
             with self._turn(dialog_key):
                 stage = "embed"
                 embedder = self._embedder()
-                model = embedder.name
-                plan = conductor.make_plan(self._store, dialog_key, prepared.chunks, model)
-                vectors = conductor.embed(embedder, plan, progress)
+                plan, vectors = self._embed(embedder, prepared, progress)
                 stage = "upsert"
-                written = conductor.write(self._store, prepared.owner, plan, vectors, model, progress)
+                written = conductor.write(self._store, prepared.owner, plan, vectors, embedder.name, progress)
+                if plan.pending and self._overtaken(embedder.name):
+                    stage = "embed"
+                    embedder = self._embedder()
+                    again, vectors = self._embed(embedder, prepared, progress)
+                    stage = "upsert"
+                    conductor.write(self._store, prepared.owner, again, vectors, embedder.name, progress)
+                model = embedder.name
         except Exception as failure:
             field = getattr(failure, "field", None)
             self._emit("IngestFailed", dialog_key, stage=stage, error_class=type(failure).__name__, field=field)
@@ -158,6 +175,23 @@ class IngestService:
             warnings=len(result.warnings),
         )
         return result
+
+    def _embed(
+        self, embedder: Embedder, prepared: _Prepared, progress: Progress | None
+    ) -> tuple[Plan, dict[str, np.ndarray]]:
+        key = prepared.owner.dialog_key
+        plan = conductor.make_plan(self._store, key, prepared.chunks, embedder.name)
+        speakers = named_in(prepared.chunks)
+        if speakers is None and recipe_of(embedder.name) == "speaker" and plan.pending:
+            speakers = self._store.speakers([key])[key]
+        return plan, conductor.embed(embedder, plan, progress, speakers=speakers)
+
+    def _overtaken(self, model: str) -> bool:
+        """Whether a switch of the recipe ended meanwhile: what was just written is then of the former one."""
+        try:
+            return self._recipe is not None and self._recipe() != recipe_of(model)
+        except CoreError:  # it is written; Health finds rows of another recipe
+            return False
 
     def _prepare(self, normalised: Normalised, upload: bool) -> _Prepared:
         reason = REASONS[normalised.key_order]

@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from hashlib import sha256
 from typing import Any
 
 from core.access.roles import require
 from core.db.client import Database
-from core.embedding.provider import Embedder, check_vectors, to_pgvector
+from core.embedding.provider import Embedder
+from core.embedding.recipe import split_name
 from core.errors import ConflictError, InputError
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
 from core.jobs.run import JobRun
-from core.memory.text import is_blank
+from core.memory.store import ChunkStore
+from core.services.chunk_vectors import vector_rows
 
 KIND = "reembed"
 BATCH = 32  # as the embedder's: a job that is stopped loses at most one call
@@ -94,7 +95,7 @@ class ReembedService:
         models = tuple(ModelRows(**row) for row in answer["models"])
         chunks, characters = int(answer["chunks"]), int(answer["characters"])
         paid = embedder.name.startswith("gemini-")
-        rate = self._rate(embedder, dialog_key, measure and not paid and chunks > 0)
+        rate = self.rate(embedder, dialog_key, measure=measure and not paid and chunks > 0)
         tokens = -(-characters // CHARACTERS_A_TOKEN)
         price = self._price(embedder.name) if paid and self._price else None
         return ReembedPreview(
@@ -136,19 +137,30 @@ class ReembedService:
         live = self._jobs.list(kind=KIND, live=True, limit=1).rows
         return live[0] if live else None
 
-    def _rate(self, embedder: Embedder, dialog_key: str | None, measure: bool) -> float | None:
-        """Chunks a second: of the last job with this model, else measured here."""
-        for job in self._jobs.list(kind=KIND, live=False, limit=5).rows:
+    def rate(
+        self, embedder: Embedder, dialog_key: str | None = None, *, measure: bool, of_model: str | None = None
+    ) -> float | None:
+        """Texts a second: of the last job with this model, else with `measure` timed here on a few, of chunks of the
+        model `of_model` or of any other one than the embedder's."""
+        base = split_name(embedder.name)[0]
+        for job in self._jobs.list(live=False, limit=20).rows:
             result = job.result or {}
-            if job.params.get("model") == embedder.name and result.get("rate_per_s"):
+            model = str(job.params.get("model") or job.params.get("to") or "")
+            if split_name(model)[0] == base and result.get("rate_per_s"):
                 return float(result["rate_per_s"])
-        if embedder.name not in self._measured and measure:
-            rows = self._page(embedder.name, dialog_key, None, PROBE)
+        if base not in self._measured and measure:
+            if of_model:
+                params = {"p_from": of_model, "p_to": "", "p_after": None, "p_limit": PROBE, "p_all": False}
+                rows = self._db.rpc("desk_recipe_chunks", params, read=True, returns=list)
+            else:
+                rows = self._page(embedder.name, dialog_key, None, PROBE)
+            if not rows:
+                return None
             embedder.embed_documents([row["text"] for row in rows[:1]])  # the model is loaded at its first text
             began = time.perf_counter()
             embedder.embed_documents([row["text"] for row in rows])
-            self._measured[embedder.name] = len(rows) / max(time.perf_counter() - began, 1e-6)
-        return self._measured.get(embedder.name)
+            self._measured[base] = len(rows) / max(time.perf_counter() - began, 1e-6)
+        return self._measured.get(base)
 
     def _run(self, run: JobRun) -> Mapping[str, Any]:
         """Batch by batch along the ids. A row that another process has done meanwhile is no longer there to be done."""
@@ -190,12 +202,7 @@ class ReembedService:
         return self._db.rpc("desk_other_model_chunks", params, read=True, returns=list)
 
     def _write(self, embedder: Embedder, batch: list[dict[str, Any]]) -> tuple[int, int]:
-        readable = [row for row in batch if not is_blank(row["text"])]  # one empty text spoils a whole call
-        vectors = check_vectors(embedder.embed_documents([row["text"] for row in readable]), len(readable))
-        rows = [
-            {"id": row["id"], "text_hash": sha256(row["text"].encode()).hexdigest(), "embedding": to_pgvector(vector)}
-            for row, vector in zip(readable, vectors, strict=True)
-        ]
+        rows = vector_rows(embedder, batch, ChunkStore(self._db))
         answer = self._db.rpc(
             "desk_reembed_chunks", {"p_rows": rows, "p_model": embedder.name}, read=False, returns=dict
         )

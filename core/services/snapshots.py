@@ -11,7 +11,7 @@ from typing import Any
 from core.access.roles import require
 from core.clock import Clock
 from core.db.client import Database
-from core.errors import CoreError, InputError
+from core.errors import ConflictError, CoreError, InputError
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory.notices import Notice
@@ -113,10 +113,10 @@ class SnapshotService:
         _allow("snapshots_pin")
         self._pins.unpin(snapshot_id)
 
-    def preview(self) -> Expiry:
-        """What a clean-up would delete now; the look is noted. Errors: DatabaseError."""
+    def preview(self, cutoff: datetime | None = None) -> Expiry:
+        """What a clean-up would delete now, or of what had expired by then. Noted as a look. Errors: DatabaseError."""
         _allow("snapshots")
-        found = self.reads.expiry()
+        found = self.reads.expiry(cutoff)
         self._events.emit(
             "CleanupPreviewed",
             {
@@ -142,6 +142,26 @@ class SnapshotService:
         if limit is not None and limit < 0:
             raise InputError("limit is negative.", hint="Leave it out to delete all that is expired.", field="limit")
         return self._clean(limit, progress, check)
+
+    def cleanup_previewed(self, cutoff: datetime, expected: int) -> CleanupResult:
+        """Delete what had expired by a preview's cutoff, where that is still as many snapshots as it counted.
+
+        Errors: Forbidden, ConflictError where it is another number, DatabaseError.
+        """
+        _allow("snapshots_cleanup")
+        found = self.reads.expiry(min(cutoff, self._clock.now()))
+        if found.expired != expected:
+            raise ConflictError(
+                f"{found.expired:,} snapshots are expired now, {expected:,} were previewed: nothing was deleted.",
+                hint="Make a preview again.",
+            )
+        return run_cleanup(
+            self._store,
+            self._events,
+            cutoff=datetime.fromisoformat(found.cutoff),
+            expired=expected,
+            limit=expected,
+        )
 
     def confirm_schedule(self, confirmed: bool, seen: Expiry) -> Schedule:
         """Say yes or no to the daily clean-up, after a look at a preview. Errors: DatabaseError."""

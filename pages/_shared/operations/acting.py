@@ -48,6 +48,11 @@ def start_reembed(dialog_key: str | None, *, confirmed: bool, form: str) -> Job:
     return _watching(lambda: core().reembed.start(dialog_key=dialog_key, confirmed=confirmed, id=form))
 
 
+def start_recipe(target: str, *, form: str) -> Job:
+    """Switch what is embedded; the same form twice is one job. Errors: AnotherWriter, JobRunning, CoreError."""
+    return _watching(lambda: core().recipe.start(target, id=form))
+
+
 def start_cleanup(expired: int, *, form: str) -> Job:
     return _watching(lambda: core().cleanup.start(expired, id=form))
 

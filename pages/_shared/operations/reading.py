@@ -10,6 +10,7 @@ from core.bootstrap import Core
 from core.jobs.job import Job, JobPage
 from core.photos.service import PhotoPage
 from core.services.intake import DialogPreview
+from core.services.recipe import RecipePreview
 from core.services.reembed import ReembedPreview
 from core.services.snapshot_body import SnapshotBody
 from pages._shared.reads import PAGE, Read, standing
@@ -58,6 +59,21 @@ def _reembed(_core: Core, dialog_key: str | None, measure: bool) -> Read[Reembed
     return Read(_core.reembed.preview(dialog_key, measure=measure), _core.clock.now())
 
 
+def recipe_active() -> Read[str]:
+    """The embedding recipe whose rows are searched."""
+    return Read(core().recipe.active(), core().clock.now())
+
+
+def recipe(target: str, measure: bool) -> Read[RecipePreview]:
+    """What a switch to another recipe would take."""
+    return standing(("recipe", target, measure), lambda: _recipe(core(), target, measure))
+
+
+@st.cache_data(ttl=10, max_entries=4, show_spinner=False)
+def _recipe(_core: Core, target: str, measure: bool) -> Read[RecipePreview]:
+    return Read(_core.recipe.preview(target, measure=measure), _core.clock.now())
+
+
 def snapshot_days(dialog_key: str) -> Read[list[str]]:
     """Days of which a dialog has snapshots, newest first."""
     return _snapshot_days(core(), dialog_key)
@@ -90,5 +106,5 @@ def _photos(_core: Core) -> Read[PhotoPage]:
 
 def forget() -> None:
     """After something was started, stopped or has ended."""
-    for read in (_jobs, _running, _ingest_preview, _reembed, _snapshot_days, _snapshot_body, _photos):
+    for read in (_jobs, _running, _ingest_preview, _reembed, _recipe, _snapshot_days, _snapshot_body, _photos):
         read.clear()

@@ -1,4 +1,5 @@
-"""Re-embed: chunks of another model than the one that searches, what it would take, and the start of the job."""
+"""Re-embed: chunks of another model than the one that searches, what it would take, the start of the job; and the
+recipe, whose switch is such a job too."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ import streamlit as st
 
 from core.services.reembed import ReembedPreview
 from pages._shared import formats, session, tables
-from pages._shared.feedback import empty, stale
+from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.operations import acting, outcome, reading
+from pages._shared.operations import acting, outcome, reading, recipe
 from pages._shared.operations.jobs import duration
 from pages._shared.resources import settings
 from pages._shared.tables import Column
@@ -28,6 +29,12 @@ COLUMNS = (
 
 
 def show(head: Head) -> None:
+    _others(head)
+    with boundary("The embedding recipe"):
+        recipe.show()
+
+
+def _others(head: Head) -> None:
     dialog_key = _scope()
     measured = bool(session.remembered("reembed.measure", False))
     read = reading.reembed(dialog_key, measured)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,8 +13,8 @@ from pages._shared import charts, formats, tables
 from pages._shared.layout import panel
 from pages._shared.resources import settings
 from pages._shared.search import drawing
-from pages._shared.search.sliders import HIGH, LOW
-from pages._shared.search.view import View
+from pages._shared.search.sliders import SCALES, in_unit
+from pages._shared.search.view import View, active_of
 from pages._shared.tables import Column
 
 COLUMNS = (
@@ -32,10 +33,10 @@ COLUMNS = (
 def places(view: View) -> None:
     """Which source takes how many places; a warning where one leaves none for the others."""
     candidates, k = view.found.candidates, view.limit
-    now, before = whatif.slots(view.ranking, k), whatif.slots(view.active, k)
+    now, before = whatif.slots(view.ranking, k), whatif.slots(view.active, view.active_limit)
     charts.card(
         f"Places in the prompt (of {k})",
-        "By source, with the sliders as they stand and with the active weights.",
+        "By source, with the sliders as they stand and with the active profile.",
         drawing.slots(now, before, k),
         key="slots",
     )
@@ -46,25 +47,39 @@ def places(view: View) -> None:
 
 def show(view: View) -> None:
     """Every flip point of every source, and the nearest one on each side in words."""
-    candidates, k = view.found.candidates, view.limit
-    points = {s: whatif.flip_points(candidates, view.weights, s, k) for s in _present(view)}
-    active: dict[str, float] = {s: float(view.found.active_weights.get(s, 0.0)) for s in points}
+    unit, sd = view.profile.unit, view.field.sd
+    scale = SCALES[unit]
+    points = {s: _points(view, s) for s in _present(view)}
+    active = {s: boost for s, boost in in_unit(active_of(view.found), unit, sd).items() if s in points}
     charts.card(
-        "Flip points (boost)",
+        f"Flip points (boost{', SD' if unit == 'sd' else ''})",
         "A tick: at this boost one chunk enters the prompt, another leaves. Dot: the slider; ring: the active weight.",
-        drawing.flips({s: [f.boost for f in points[s].flips] for s in points}, view.weights, active, LOW, HIGH),
+        drawing.flips(
+            {s: [f.boost for f in points[s].flips] for s in points}, view.weights, active, scale.low, scale.high
+        ),
         key="flips",
     )
-    deviations, slots = whatif.boost_in_sd(candidates, view.weights), whatif.slots(view.ranking, k)
+    deviations, slots = in_unit(view.profile, "sd", sd), whatif.slots(view.ranking, view.limit)
     rows = [
         {"source": s, "boost": points[s].boost, "sd": deviations[s], "slots": slots[s], **change}
         for s in points
         for change in changes(view, points[s])
     ]
     says = "The nearest boost on each side at which the prompt's set changes, and who is exchanged, all else held."
+    if view.profile.budget_chars is not None:
+        says += " The budget is left out here: it has no closed form."
     with panel("First change of each source", says):
         tables.show(rows, COLUMNS, key="boosts", zone=settings().time_zone, height="content")
         tables.downloads(rows, [c.field for c in COLUMNS], name="boosts", key="boosts-file")
+
+
+def _points(view: View, source: str) -> whatif.FlipPoints:
+    """The flip points of a source, in the unit of the sliders."""
+    k = view.found.request.limit
+    found = whatif.flip_points(view.field.candidates, view.field.weights, source, k)
+    scale = view.field.sd if view.profile.unit == "sd" else 1.0
+    flips = tuple(replace(f, boost=f.boost / scale, delta=f.delta / scale) for f in found.flips)
+    return replace(found, boost=found.boost / scale, flips=flips)
 
 
 def changes(view: View, points: whatif.FlipPoints) -> list[dict[str, Any]]:

@@ -21,10 +21,16 @@ class Bar:
     cosine: float
     boost: float
     before: int
+    lexical: float = 0.0
+
+    @property
+    def words(self) -> float:
+        """Where the part of the words ends."""
+        return self.cosine + self.lexical
 
     @property
     def score(self) -> float:
-        return self.cosine + self.boost
+        return self.words + self.boost
 
 
 def scores(bars: Sequence[Bar], limit: int, *, from_zero: bool = True) -> go.Figure:
@@ -36,21 +42,33 @@ def scores(bars: Sequence[Bar], limit: int, *, from_zero: bool = True) -> go.Fig
         mine = [b for b in bars if b.source == source]
         shared = {"y": [str(b.rank) for b in mine], "orientation": "h", "legendgroup": source, "width": 0.72}
         hover = [
-            f"{b.rank}. {source}<br>score {b.score:.3f} = cosine {b.cosine:.3f} {b.boost:+.3f}"
-            f"<br>with the active weights: place {b.before}"
+            f"{b.rank}. {source}<br>score {b.score:.3f} = cosine {b.cosine:.3f} "
+            f"{f'{b.lexical:+.3f} words ' if b.lexical else ''}{b.boost:+.3f}"
+            f"<br>with the active profile: place {b.before}"
             for b in mine
         ]
         figure.add_bar(
-            x=[min(b.cosine, b.score) for b in mine],
+            x=[min(b.cosine, b.words, b.score) for b in mine],
             name=source,
             marker={"color": colour(source)},
             hovertext=hover,
             hoverinfo="text",
             **shared,
         )
+        if any(b.lexical for b in mine):
+            figure.add_bar(
+                x=[abs(b.lexical) for b in mine],
+                base=[min(b.cosine, b.words) for b in mine],
+                name=f"{source} words",
+                marker={"color": LINE, "pattern": {"shape": ["" if b.lexical >= 0 else "/" for b in mine]}},
+                hovertext=hover,
+                hoverinfo="text",
+                showlegend=False,
+                **shared,
+            )
         figure.add_bar(
             x=[abs(b.boost) for b in mine],
-            base=[min(b.cosine, b.score) for b in mine],
+            base=[min(b.words, b.score) for b in mine],
             name=f"{source} boost",
             marker={"color": lighter(source), "pattern": {"shape": ["" if b.boost >= 0 else "/" for b in mine]}},
             hovertext=hover,
@@ -64,7 +82,8 @@ def scores(bars: Sequence[Bar], limit: int, *, from_zero: bool = True) -> go.Fig
     )
     figure.update_xaxes(title="score = cosine + boost", tickformat=".2f")
     if not from_zero and bars:
-        low, high = min(min(b.cosine, b.score) for b in bars), max(max(b.cosine, b.score) for b in bars)
+        ends = [end for b in bars for end in (b.cosine, b.words, b.score)]
+        low, high = min(ends), max(ends)
         room = max(high - low, 0.02) * 0.08
         figure.update_xaxes(range=[low - room, high + room])
     if len(bars) > limit:

@@ -8,14 +8,13 @@ import streamlit as st
 
 from core.memory import whatif
 from core.memory.hits import Hit
-from core.memory.whynot import why_not
 from pages._shared import formats, tables
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.resources import settings
 from pages._shared.search.drawing import Bar, scores
 from pages._shared.search.view import NEAR, View
-from pages._shared.search.whynot import sentence
+from pages._shared.search.whynot import explain
 from pages._shared.tables import Column
 
 COLUMNS = (
@@ -24,6 +23,7 @@ COLUMNS = (
     Column("source", "Source", width=98),
     Column("score", "Score", "score", width=65),
     Column("cosine", "Cosine", "score", width=65),
+    Column("lexical", "Words", "signed", width=65, help="BM25 of the query's words, on the cosine's scale."),
     Column("boost", "Boost", "signed", width=65),
     Column(
         "margin",
@@ -33,35 +33,47 @@ COLUMNS = (
         help="Above zero: ahead of the first chunk outside. Below zero: short of the last one inside.",
     ),
     Column("date", "Date", width=92),
-    Column("mark", "Mark", width=92, help="superseded: a newer chunk of the same source and id says something else."),
+    Column(
+        "mark",
+        "Mark",
+        width=92,
+        help="superseded: a newer chunk of the same source and id says something else. "
+        "quota, budget: why a higher score is not in.",
+    ),
     Column("text", "Text"),
 )
+SPARSE = ("mark", "move", "lexical")
 FIELDS = (*(c.field for c in COLUMNS), "id", "source_id", "note_date", "sent_at", "direction")
 
 
 def chart(view: View) -> None:
     """The bars of the prompt's chunks and of those just below."""
     hits = view.hits(NEAR)
-    line = whatif.cut_line(view.ranking, view.limit)
-    gap = f" The gap at the line is {line.gap:.3f}." if line.gap is not None else ""
-    with panel("Score by place (cosine + boost)", f"The lighter part is the boost. Below the line: near misses.{gap}"):
+    gap = view.line.gap
+    says = "The lighter part is the boost. Below the line: near misses."
+    if view.fused.lexical.any():
+        says = "The orange part is that of the words, the lighter one the boost. Below the line: near misses."
+    if gap is not None and gap >= 0:
+        says += f" The gap at the line is {gap:.3f}."
+    with panel("Score by place (cosine + boost)", says):
         fitted = st.toggle("Fit the axis to the scores", key="fit", bind="query-params")
-        bars = [Bar(h.rank, h.source, h.cosine, h.boost, view.before(h.id)) for h in hits]
+        bars = [Bar(h.rank, h.source, h.cosine, h.boost, view.before(h.id), h.lexical) for h in hits]
         st.plotly_chart(scores(bars, view.limit, from_zero=not fitted), key="scores", config={"displayModeBar": False})
 
 
 def table(view: View) -> None:
     """The same places with their texts; one chunk in full on demand."""
     hits = view.hits(NEAR)
-    line = whatif.cut_line(view.ranking, view.limit)
-    rows = [row_of(view, hit, line) for hit in hits]
+    rows = [row_of(view, hit, view.line) for hit in hits]
     inside = min(view.limit, len(hits))
     reach = "The first one reaches" if inside == 1 else f"The first {inside} reach"
-    verb = "another set than with the active weights" if view.changed else "the same set as with the active weights"
+    verb = "another set than with the active profile" if view.changed else "the same set as with the active profile"
     says = f"{reach} the prompt: {verb}. Below them the near misses. Click a row to read it whole."
     with panel("The chunks, best first", says):
         # A column without a word in it would take the room of the texts.
-        columns = [c for c in COLUMNS if c.field not in ("mark", "move") or any(row[c.field] for row in rows)]
+        columns = [
+            c for c in COLUMNS if c.field not in ("mark", "move", "lexical") or any(row[c.field] for row in rows)
+        ]
         chosen = tables.show(
             rows,
             columns,
@@ -73,8 +85,7 @@ def table(view: View) -> None:
         tables.downloads(rows, FIELDS, name="search", key="places-file")
         if chosen is not None:
             with st.container(border=True, key="whole-hit"):
-                explained = why_not(view.found.candidates, view.weights, view.limit, hits[chosen].id)
-                st.caption(sentence(explained, view.limit))
+                st.caption(explain(view, hits[chosen].id))
                 st.text(hits[chosen].text, width="stretch")
 
 
@@ -87,13 +98,23 @@ def row_of(view: View, hit: Hit, line: whatif.CutLine) -> dict[str, Any]:
         "source": hit.source,
         "score": hit.weighted_score,
         "cosine": hit.cosine,
+        "lexical": hit.lexical,
         "boost": hit.boost,
-        "margin": None if other is None else hit.weighted_score - other,
+        "margin": None if other is None or view.kept_out(hit.id) else hit.weighted_score - other,
         "date": hit.note_date or day(hit.sent_at),
         "text": hit.text,
-        "mark": "superseded" if hit.id in view.found.superseded else "",
+        "mark": mark(view, hit),
         **{name: getattr(hit, name) for name in ("id", "source_id", "note_date", "sent_at", "direction")},
     }
+
+
+def mark(view: View, hit: Hit) -> str:
+    """What is to be said of a place in a word."""
+    if hit.id in view.found.superseded:
+        return "superseded"
+    if hit.rank > view.limit and view.line.last_in is not None and hit.weighted_score > view.line.last_in:
+        return "quota" if view.kept_out(hit.id) else "budget"
+    return ""
 
 
 def move(before: int, now: int, limit: int) -> str:

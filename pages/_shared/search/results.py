@@ -1,6 +1,7 @@
 """What a search found in one dialog, under weights that move: one fragment, no question to the database.
 
 The fragment works on the exploration alone, so a slider costs one ranking in numpy and the drawing.
+The first move of the slider for words alone reads the dialog's texts, once a search.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import streamlit as st
 from core.memory.hits import Exploration
 from pages._shared import formats, layout, session
 from pages._shared.layout import Figure
-from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot
+from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot, words
 from pages._shared.search.view import view_of
 
 
@@ -23,8 +24,9 @@ def show(found: Exploration) -> None:
     figures(found)
     left, right = st.columns((1, 2))
     with left:
-        weights = sliders.draw(found)
-    view = view_of(found, weights)
+        profile = sliders.draw(found)
+        found = words.with_words(found, profile)
+    view = view_of(found, profile)
     with left:
         consequences.places(view)
     if not len(found.candidates):

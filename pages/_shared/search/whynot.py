@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import streamlit as st
 
@@ -49,27 +49,53 @@ def _panel(view: View) -> None:
     if not chunk_id:
         return
     if chunk_id in candidates.positions:
-        _explain(view, why_not(candidates, view.weights, view.limit, chunk_id))
+        _explain(view, chunk_id)
     else:
         with boundary("This chunk"):
             _elsewhere(view, chunk_id)
 
 
-def _explain(view: View, found: Explanation) -> None:
-    inside = found.reason == "in"
+def explanation(view: View, chunk_id: str) -> Explanation:
+    """Of a candidate, among those that no quota keeps out."""
+    return why_not(view.field.candidates, view.field.weights, view.limit, chunk_id)
+
+
+def explain(view: View, chunk_id: str) -> str:
+    """The explanation in words, quotas, budget and units counted in."""
+    hit = view.hit(view.found.candidates.positions[chunk_id])
+    inside = hit.rank <= view.limit
+    if view.kept_out(chunk_id):
+        most = view.profile.quotas.get(hit.source, 0)
+        return f"The quota gives {hit.source} {formats.plural(most, 'place')}, and this chunk has none of them."
+    if view.profile.budget_chars is not None:
+        where = "is in the prompt" if inside else "is not in the prompt"
+        return f"With a budget of {formats.count(view.profile.budget_chars)} characters it {where}."
+    found = explanation(view, chunk_id)
+    if view.profile.unit == "sd" and found.needed_boost is not None:
+        needed = f" A {found.source} boost of {found.needed_boost / view.field.sd:+.2f} SD draws level."
+        return sentence(replace(found, needed_boost=None), view.limit) + needed
+    return sentence(found, view.limit)
+
+
+def _explain(view: View, chunk_id: str) -> None:
+    found = view.hit(view.found.candidates.positions[chunk_id])
+    inside = found.rank <= view.limit
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("in the prompt" if inside else "not in the prompt", color="green" if inside else "gray")
         if found.id in view.found.superseded:
             st.badge("superseded", color="orange", help="A newer chunk of the same source and id says something else.")
-    st.text(sentence(found, view.limit))
+    st.text(explain(view, chunk_id))
+    words = (("Words", formats.signed(found.lexical)),) if view.fused.lexical.any() else ()
     facts = (
         ("Place", formats.count(found.rank)),
         ("Cosine", formats.score(found.cosine)),
-        ("Boost", "–" if found.boost is None else formats.signed(found.boost)),
-        ("Score", formats.score(found.score)),
+        *words,
+        ("Boost", formats.signed(found.boost)),
+        ("Score", formats.score(found.weighted_score)),
     )
-    for cell, (label, value) in zip(st.columns(4), facts, strict=True):
-        cell.metric(label, value)
+    with st.container(horizontal=True):
+        for label, value in facts:
+            st.metric(label, value, width="content")
     row = view.row(found.id)
     text = row.text if row else (stored.text if (stored := reads.chunk(found.id)) else "")
     st.text(text, width="stretch")

@@ -33,7 +33,7 @@ def test_steps_count_up_and_a_second_run_adds_nothing(db: Database, few: list[De
     """Each part begins at nothing and ends at its total, which the database then holds, also after a second run."""
     steps = list(write_history(db, few, NOW))
     ends = {part: total for part, done, total in steps if done == total}
-    assert [part for part, done, _ in steps if done == 0] == ["snapshots", "usage"]
+    assert [part for part, done, _ in steps if done == 0] == ["snapshots", "usage", "retrievals", "query sets"]
     assert count_rows(db) == DemoRows(0, ends["snapshots"], ends["usage"], 5)
     list(write_history(db, few, NOW))
     assert count_rows(db) == DemoRows(0, ends["snapshots"], ends["usage"], 5)

@@ -13,6 +13,7 @@ from typing import Self
 
 from core.clock import Clock, SystemClock
 from core.companion.companion import Companion, Deps, open_companion
+from core.companion.converse.llm.opening import ModelSettings
 from core.config import Settings
 from core.db.client import Database
 from core.embedding.provider import Embedder
@@ -32,6 +33,7 @@ from core.memory.status import PairStatus, pair_status
 from core.memory.store import ChunkStore
 from core.photos.opening import open_photos
 from core.photos.service import PhotoService
+from core.retrievals.retrievals import Retrievals
 from core.services.cleanup_job import CleanupJob
 from core.services.corrections import CorrectionService
 from core.services.demo import DemoService
@@ -40,11 +42,20 @@ from core.services.erase import EraseService
 from core.services.ingest import IngestService
 from core.services.intake import IntakeService
 from core.services.merge import MergeService
+from core.services.recent import RecentSearches
+from core.services.recipe import RecipeService
+from core.services.recipe_setting import RecipeSetting
 from core.services.reembed import ReembedService
+from core.services.replay import ReplayService
 from core.services.search import SearchService
 from core.services.snapshot_source import SnapshotSource
 from core.services.snapshots import SnapshotService
 from core.services.upload_files import UploadFiles
+from core.tuning.aftercheck import AfterChecks
+from core.tuning.loop import Loop
+from core.tuning.opening import Tuning, open_tuning
+from core.tuning.profiles import Profiles
+from core.tuning.rent import RentReads
 from core.usage.usage import Usage
 
 MIGRATIONS = Path(__file__).parent.parent / "supabase" / "migrations"
@@ -73,6 +84,7 @@ class Core:
     jobs: Jobs
     intake: IntakeService
     reembed: ReembedService
+    recipe: RecipeService
     cleanup: CleanupJob
     snapshot_source: SnapshotSource
     usage: Usage
@@ -82,6 +94,14 @@ class Core:
     monitor: Monitor
     photos: PhotoService
     companion: Companion
+    retrievals: Retrievals
+    replays: ReplayService
+    profiles: Profiles
+    loop: Loop
+    after_checks: AfterChecks
+    recent: RecentSearches
+    tuning: Tuning
+    rent: RentReads
     on_close: ExitStack
 
     def model(self) -> str | None:
@@ -129,14 +149,15 @@ def build_core(
         events = open_events(db, folder, clock)
         started.callback(events.close)
         demo = DemoService(db, events, clock, enabled=settings.embedded and settings.demo is not False)
-        active = ActiveEmbedder(settings, demo.loaded, embedder)
+        recipe_setting = RecipeSetting(db)
+        active = ActiveEmbedder(settings, demo.loaded, embedder, recipe_setting)
         started.callback(active.close)
         dialogs = DialogReads(db, active.model)
         jobs = Jobs(db, events, settings.data_dir)
         started.callback(jobs.close)
         usage = Usage(db, events, clock)
         started.callback(usage.close)
-        ingest = IngestService(ChunkStore(db), active, events)
+        ingest = IngestService(ChunkStore(db), active, events, recipe_setting.fresh)
         snapshots = SnapshotService(db, events, clock, embedded=settings.embedded)
         jobs.hourly(snapshots.daily.tend)
         webhook = Webhook(settings.webhook_url) if settings.webhook_url else None
@@ -157,11 +178,18 @@ def build_core(
         started.callback(monitor.stop)
         photos = open_photos(settings, db, events, clock, active, jobs, usage)
         started.callback(photos.close)
-        search = SearchService(db, active, events, clock)
+        profiles = Profiles(db)
+        retrievals = Retrievals(db, events, clock)
+        jobs.hourly(retrievals.prune)
+        started.callback(retrievals.recorder.close)
+        search = SearchService(
+            db, active, events, clock, profiles, retrievals.recorder, lambda: active.under(recipe_setting.fresh())
+        )
         intake = IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest)
         reembed = ReembedService(
             db, active, events, jobs, hosted=not settings.embedded, price=_embedding_price(usage, clock)
         )
+        recipe = RecipeService(db, active, recipe_setting, events, jobs, reembed, price=_embedding_price(usage, clock))
         cleanup = CleanupJob(snapshots, jobs)
         corrections, merges = CorrectionService(db, events), MergeService(db, events)
         companion = open_companion(
@@ -183,8 +211,17 @@ def build_core(
                 usage=usage,
                 health=health,
                 monitor=monitor,
+                retrievals=retrievals,
+                models=ModelSettings(
+                    ollama_base_url=settings.ollama_base_url,
+                    ollama_model=settings.ollama_model,
+                    gemini_api_key=settings.gemini_api_key,
+                    gemini_base_url=settings.gemini_base_url,
+                    gemini_model=settings.chat_model,
+                ),
             )
         )
+        started.callback(companion.close)
         core = Core(
             settings=settings,
             clock=clock,
@@ -201,6 +238,7 @@ def build_core(
             jobs=jobs,
             intake=intake,
             reembed=reembed,
+            recipe=recipe,
             cleanup=cleanup,
             snapshot_source=SnapshotSource(db, snapshots.reads),
             usage=usage,
@@ -210,13 +248,24 @@ def build_core(
                 db, events, settings.data_dir, UploadFiles(settings.data_dir, clock), usage.recorder.flush
             ),
             monitor=monitor,
+            retrievals=retrievals,
+            replays=ReplayService(
+                db, active, search.active_profile, search.words, retrievals.store, usage.reports, clock
+            ),
             photos=photos,
             companion=companion,
+            profiles=profiles,
+            loop=Loop(db, events, profiles),
+            after_checks=AfterChecks(db, events),
+            recent=RecentSearches(db, active, search.words, clock),
+            tuning=open_tuning(db, active, events, jobs),
+            rent=RentReads(db, clock, usage.prices.book, active.model),
             on_close=started.pop_all(),
         )
     if background:
         core.jobs.work()
         core.monitor.start()
+        core.companion.start()
         core.on_close.callback(demo.stop)
         threading.Thread(target=demo.load_when_due, name="demo data", daemon=True).start()
     return core

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._shared import guard
+from pages._shared.companion import inbox
 from pages._shared.examples import curl
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
@@ -18,6 +19,7 @@ EXAMPLE = (
 
 here = guard.enter("usage")
 head = page_head(here, "What the LLM calls used and cost, by whom and when, and what is out of the usual.")
+inbox.show("usage")
 
 with boundary(here.title):
     choice = choices.choose()

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from core.access import require
-from core.api import memory, metrics, snapshots, usage
+from core.api import memory, metrics, retrievals, snapshots, usage
 from core.api.answers import bug, failure, ok, parse_object
 from core.api.call import Answer, Call
 from core.api.guard import check_caller, read_body
@@ -31,6 +31,7 @@ TABLE: dict[str, tuple[str, str, Handler]] = {
     "/status": ("POST", "status", memory.dialog_status),
     "/memory/ingest": ("POST", "ingest", memory.ingest),
     "/memory/search": ("POST", "search", memory.search),
+    "/memory/retrievals/{requestId:path}": ("GET", "retrievals", retrievals.of_request),
     "/health": ("GET", "health", memory.health),
     "/metrics": ("GET", "health", metrics.metrics),
     "/snapshots": ("POST", "snapshots_capture", snapshots.capture),

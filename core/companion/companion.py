@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from core.clock import Clock
+from core.companion.act.act import Act, open_act
 from core.companion.contract import Module
+from core.companion.converse.llm.opening import ModelSettings, open_router
+from core.companion.converse.llm.router import Router
+from core.companion.modules import watch
+from core.companion.modules.desk import Desk
+from core.companion.modules.ops import ops_modules
+from core.companion.modules.pilot import pilot_modules
+from core.companion.records.records import Records, open_records
+from core.companion.reflect.correlations import Correlations
+from core.companion.reflect.daily import Daily, prune
+from core.companion.reflect.measures import Measures
+from core.companion.reflect.opening import Reflection, open_reflection
+from core.companion.reflect.projections import Projections
+from core.companion.reflect.scanner import LONG_OVERLAP, Scanner
+from core.companion.reflect.streaks import Streaks
+from core.companion.settings import CompanionSettings
+from core.companion.tick import Tick
 from core.db.client import Database
 from core.events.emitter import Events
 from core.health.monitor import Monitor
 from core.health.service import HealthService
 from core.jobs.jobs import Jobs
 from core.memory.dialogs import DialogReads
+from core.retrievals.retrievals import Retrievals
 from core.services.cleanup_job import CleanupJob
 from core.services.corrections import CorrectionService
 from core.services.intake import IntakeService
@@ -45,6 +63,8 @@ class Deps:
     usage: Usage
     health: HealthService
     monitor: Monitor
+    retrievals: Retrievals
+    models: ModelSettings = field(default_factory=ModelSettings)
 
 
 @dataclass(frozen=True)
@@ -52,9 +72,98 @@ class Companion:
     """One per process, thread-safe. Everything that a page, a route or a command asks of the companion."""
 
     deps: Deps
+    settings: CompanionSettings
+    records: Records
     modules: tuple[Module, ...]
+    act: Act
+    measures: Measures
+    projections: Projections
+    streaks: Streaks
+    correlations: Correlations
+    scanner: Scanner
+    daily: Daily
+    tick: Tick
+    router: Router
+    reflection: Reflection
+
+    def start(self) -> None:
+        """Begin to look after itself, in one thread of its own; a second call changes nothing."""
+        self.tick.start()
+
+    def close(self) -> None:
+        """Stop that thread and stop listening. Idempotent."""
+        self.tick.close()
+        self.projections.close()
+        self.router.close()
 
 
 def open_companion(deps: Deps) -> Companion:
     """Build the modules and the wings over them. Connects to nothing; threads start with `start`."""
-    return Companion(deps=deps, modules=())
+    settings = CompanionSettings(deps.db)
+    records = open_records(deps.db, deps.events, deps.clock, deps.zone)
+    desk = Desk(deps, settings)
+    modules: tuple[Module, ...] = (*pilot_modules(records), *ops_modules(desk))
+    measures = Measures(deps.db, deps.zone)
+    projections = Projections(deps.db, deps.events, modules)
+    streaks = Streaks(deps.db, deps.events, deps.clock, deps.zone, [s for m in modules for s in m.streaks])
+    correlations = Correlations(
+        deps.db,
+        deps.clock,
+        deps.zone,
+        measures,
+        [metric for module in modules for metric in module.metrics],
+        strict=lambda: settings.figure("correlations_strict", 1) != 0,
+    )
+    companion = Companion(
+        deps=deps,
+        settings=settings,
+        records=records,
+        modules=modules,
+        act=open_act(deps.db, deps.events, deps.clock, settings, modules),
+        measures=measures,
+        projections=projections,
+        streaks=streaks,
+        correlations=correlations,
+        scanner=Scanner(deps.db, deps.events, deps.clock, prices=deps.usage.prices.book),
+        daily=Daily(deps.db, deps.events, deps.clock, deps.zone),
+        tick=Tick(deps.db),
+        router=open_router(deps.models, deps.db, deps.events, deps.clock, deps.zone, settings),
+        reflection=open_reflection(
+            deps.db,
+            deps.events,
+            deps.clock,
+            deps.zone,
+            modules,
+            projections=projections,
+            streaks=streaks,
+            correlations=correlations,
+            measures=measures,
+        ),
+    )
+    for module in modules:
+        for event_type, handler in module.handlers.items():
+            deps.events.on(event_type, handler)
+    _plan(companion, desk)
+    return companion
+
+
+def _plan(companion: Companion, desk: Desk) -> None:
+    """What is done by itself, and how often."""
+    daily, tick = companion.daily, companion.tick
+    daily.register("prune", lambda: prune(companion.deps.events))
+    daily.register("streaks", companion.streaks.rebuild)
+    daily.register("correlations", companion.correlations.compute)
+    daily.register("model calls", lambda: {"deleted": companion.router.runs.prune(400)})
+    daily.register("scan", lambda: companion.scanner.scan(LONG_OVERLAP))
+    mind = companion.reflection
+    daily.register("goal periods", lambda: {"changed": mind.goals.tend()})
+    daily.register("facts", lambda: {**mind.facts.reflect(), "rules": mind.feedback.learn()})
+    daily.register("expiry", lambda: {"expired": mind.nudges.expire(), "pruned": mind.nudges.prune()})
+    tick.register("goals", 120, mind.goals.tend)
+    tick.register("pulse", 30, mind.pulse.step)
+    tick.register("streaks", 15, companion.streaks.settle)
+    tick.register("scan", 60, companion.scanner.scan)
+    tick.register("daily", 60, daily.run_due)
+    tick.register("proposals", 60, companion.act.proposals.expire)
+    tick.register("desk watch", 300, lambda: watch.look(desk))
+    tick.register("health checked", 3600, lambda: watch.check(desk))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 from core.clock import Clock
@@ -97,9 +97,10 @@ class SnapshotReads:
         )
         return history_of(answer)
 
-    def expiry(self) -> Expiry:
-        """What clean-up would delete now, what expires soon, what has no expiry, what is pinned."""
-        return known(Expiry, self._read("desk_snapshot_expiry", p_cutoff=self._clock.now().isoformat()))
+    def expiry(self, cutoff: datetime | None = None) -> Expiry:
+        """What clean-up would delete (by now, or of what had expired by `cutoff`), what expires soon, what has no
+        expiry, what is pinned."""
+        return known(Expiry, self._read("desk_snapshot_expiry", p_cutoff=(cutoff or self._clock.now()).isoformat()))
 
     def _read(self, name: str, **params: Any) -> dict[str, Any]:
         return self._db.rpc(name, params, read=True, returns=dict)

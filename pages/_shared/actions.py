@@ -48,6 +48,27 @@ def rebuild_usage() -> int:
     return changed
 
 
+def report_context(retrieval: str, rank: int, reason: str) -> None:
+    """Say that a chunk should not have been in a prompt. Errors: CoreError."""
+    with run_as(session.actor()):
+        core().retrievals.report(retrieval, rank, reason)
+    reads.forget_retrievals()
+
+
+def withdraw_context(report_id: str) -> None:
+    """Take such a report back. Errors: CoreError."""
+    with run_as(session.actor()):
+        core().retrievals.withdraw(report_id)
+    reads.forget_retrievals()
+
+
+def keep_retrievals(days: int) -> None:
+    """Keep recorded searches for so many days. Errors: CoreError."""
+    with run_as(session.actor()):
+        core().retrievals.keep_days(days)
+    reads.forget_retrievals()
+
+
 def flush_usage() -> bool:
     """Try again to write the rows that wait on disk; False where some still wait."""
     require(session.actor(), "record_usage")

@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts this folder there, not the proje
 import streamlit as st  # noqa: E402
 
 from pages._shared import guard, light  # noqa: E402
+from pages._shared.companion import nudges  # noqa: E402
 from pages._shared.feedback import boundary  # noqa: E402
 from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
@@ -37,5 +38,7 @@ page = st.navigation(
 with guard.framed():
     with st.sidebar, boundary("The health light"):
         light.show()
+        nudges.badge()
+    nudges.frame()
     with boundary(page.title):
         page.run()

@@ -28,6 +28,7 @@ from core.memory.dialogs import (
     StoredChunk,
     TimelineDay,
 )
+from core.retrievals.record import Retrieval
 from core.services.demo_history import DemoRows
 from core.services.today import Today, today_and_yesterday
 from pages._shared.resources import core, notebook
@@ -209,6 +210,8 @@ def refresh() -> None:
         _snapshots,
         _usage,
         _today,
+        _retrievals,
+        _replays,
     ):
         read.clear()
 
@@ -247,6 +250,32 @@ def _usage(_core: Core, what: str, arguments: tuple[Any, ...]) -> Read[Any]:
 def forget_usage() -> None:
     """After a price, a budget or the rollup changed."""
     _usage.clear()
+
+
+def retrievals(what: str, *arguments: Any, **options: Any) -> Read[Any]:
+    """An answer of the retrieval record by its name; pages/_shared/prompts/reading.py has them typed."""
+    key = ("retrievals", what, *arguments, *sorted(options.items()))
+    return _standing(key, lambda: _retrievals(core(), what, arguments, options))
+
+
+@st.cache_data(ttl=10, max_entries=64, show_spinner=False)  # a search is looked up right after it was made
+def _retrievals(_core: Core, what: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Read[Any]:
+    return _now(_core, getattr(_core.retrievals.store, what)(*arguments, **options))
+
+
+def replays(what: str, argument: Any) -> Read[Any]:
+    """A search of the past asked again, by the name of the replay service's method. Not kept beyond its lifetime."""
+    return _replays(core(), what, argument)
+
+
+@st.cache_data(ttl=30, max_entries=16, show_spinner=False, hash_funcs={Retrieval: lambda record: record.id})
+def _replays(_core: Core, what: str, argument: Any) -> Read[Any]:  # each asks the embedder, which may cost money
+    return _now(_core, getattr(_core.replays, what)(argument))
+
+
+def forget_retrievals() -> None:
+    """After a report, or after the retention was set."""
+    _retrievals.clear()
 
 
 def demo_rows() -> DemoRows:

@@ -17,10 +17,13 @@ APPLIES = (
 
 
 def weights_card() -> None:
-    active = core().search.active_weights()
-    rows = [{"source": source, "boost": float(active.boosts.get(source, 0.0))} for source in SOURCES]
-    columns = (Column("source", "Source"), Column("boost", "Boost (added to cosine)", "signed"))
-    says = "Added to a chunk's cosine by its source; a source without a boost counts 0."
+    active = core().search.active_profile()
+    rows = [{"source": source, "boost": float(active.weights.get(source, 0.0))} for source in SOURCES]
+    unit = "in SD of the query's cosines" if active.unit == "sd" else "added to cosine"
+    columns = (Column("source", "Source"), Column("boost", f"Boost ({unit})", "signed"))
+    says = "By the source of a chunk; a source without a boost counts 0."
+    if not active.plain:
+        says += " More rules than these decide: see Tuning, Profiles."
     with panel(f"Active weights, version {active.version}", says):
         tables.show(rows, columns, key="weights", zone=settings().time_zone, height="content")
         tables.downloads(rows, ["source", "boost"], name="weights", key="weights-file")

@@ -12,7 +12,9 @@ from pages._shared import address, formats, reads, session, tables
 from pages._shared.dialogs import taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import panel
+from pages._shared.prompts import reading as prompts
 from pages._shared.resources import settings
+from pages._shared.sitemap import place
 from pages._shared.tables import Column
 
 FLAGS = {
@@ -95,6 +97,9 @@ def whole(chunk: StoredChunk) -> None:
         facts = [
             {"what": name.replace("_", " "), "value": str(row[name])} for name in FIELDS if name != "text" and row[name]
         ]
+        if st.button("Queries that found it", icon=place("prompts").icon, type="tertiary"):
+            prompts.ask_for_chunk(chunk.id)
+            st.switch_page(place("prompts").path, query_params={})
         taking_out.show(chunk.id)
         with st.expander("Everything stored with it"):
             tables.show(facts, (Column("what", "What"), Column("value", "Value")), key="whole-facts", zone="UTC")

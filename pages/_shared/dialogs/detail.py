@@ -14,6 +14,7 @@ from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
 from pages._shared.literal import name
 from pages._shared.operations import outcome, superseded
+from pages._shared.prompts import reading as prompts
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
 from pages._shared.sitemap import place
@@ -38,8 +39,12 @@ def show(choice: DialogChoice, head: Head) -> None:
     row = found.value
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"#### RU {name(row.ru_id or 'unknown')} · TU {name(row.tu_id or 'unknown')}")
-        if st.button("Search in this dialog", icon=place("search").icon, type="primary"):
-            st.switch_page(place("search").path, query_params={})
+        with st.container(horizontal=True, width="content"):
+            if st.button("Its searches", icon=place("prompts").icon, help="What was asked of it, and what came back."):
+                prompts.ask_for_dialog()
+                st.switch_page(place("prompts").path, query_params={})
+            if st.button("Search in this dialog", icon=place("search").icon, type="primary"):
+                st.switch_page(place("search").path, query_params={})
     _figures(row, status.value[row.dialog_key])
     if row.also_under:  # something is wrong with it: before everything else
         _keys(row)

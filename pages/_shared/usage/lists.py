@@ -13,6 +13,7 @@ from core.usage.pricing import plain
 from pages._shared import formats, reads, session, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.layout import panel
+from pages._shared.prompts import reading as prompts
 from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
@@ -163,6 +164,9 @@ def _calls(request: RequestLine) -> None:
         }
         for call in request.calls
     ]
+    if st.button("What it retrieved", icon=place("prompts").icon, type="tertiary"):
+        prompts.ask_for_request(request.request_id)
+        st.switch_page(place("prompts").path, query_params={})
     tables.show(rows, CALL_COLUMNS, key="usage-calls", zone=settings().time_zone, height="content")
     fields = ["at", *(c.field for c in CALL_COLUMNS if c.field != "cost"), "unattributed", "cost_usd"]
     tables.downloads(rows, fields, name="usage-request", key="usage-calls-file")

@@ -1,0 +1,1 @@
+"""Goals: what is counted towards a target, in periods, by events."""

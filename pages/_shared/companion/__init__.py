@@ -1,0 +1,1 @@
+"""Parts of the companion that stand on many pages: proposals to decide, things to know."""

@@ -1,7 +1,7 @@
 """Who speaks in a message, for the `speaker` recipe: "<name>: text".
 
 Messages alone get a name, as they alone have a speaker: an incoming one that of the client (the dialog's profile, else
-RU), an outgoing one TU, since the memory holds no profile of the other side unless the caller knows the name. Notes,
+RU), an outgoing one that of the other side (the newest snapshot of that profile, else TU). Notes,
 profile lines, photos and summaries, and messages without a direction, are embedded as they are.
 
 A name counts as it stood when the chunk was embedded: a profile that changes it afterwards changes no vector.
@@ -39,10 +39,13 @@ def embedded_text(recipe: Recipe, source: str, direction: str | None, text: str,
     return f"{speakers.ru if direction == 'incoming' else speakers.tu}: {text}"
 
 
-def speakers_of(name: str | None) -> Speakers:
-    """The speakers of a dialog whose profile has this name."""
-    folded = " ".join((name or "").split())[:NAME_LIMIT].rstrip()
-    return Speakers(ru=folded) if folded else Speakers()
+def speakers_of(ru: str | None = None, tu: str | None = None) -> Speakers:
+    """The speakers of a dialog whose profiles have these names; RU and TU where a name is unknown or blank."""
+    return Speakers(_folded(ru) or "RU", _folded(tu) or "TU")
+
+
+def _folded(name: str | None) -> str:
+    return " ".join((name or "").split())[:NAME_LIMIT].rstrip()
 
 
 def named_in(chunks: Sequence[Chunk]) -> Speakers | None:

@@ -102,10 +102,13 @@ class ChunkStore:
         return {key: sum((answer.get(key) or {}).get("counts", {}).values()) for key in dialog_keys}
 
     def speakers(self, dialog_keys: Iterable[str]) -> dict[str, Speakers]:
-        """Who speaks in each dialog, as its newest stored profile names the client. SQL: desk_profile_names."""
+        """Who speaks in each dialog: RU by the newest stored profile, TU by the newest snapshot of that profile.
+
+        SQL: desk_speaker_names.
+        """
         keys = list(dict.fromkeys(dialog_keys))
-        names = self._db.rpc("desk_profile_names", {"p_dialog_keys": keys}, read=True, returns=dict) if keys else {}
-        return {key: speakers_of(names.get(key)) for key in keys}
+        names = self._db.rpc("desk_speaker_names", {"p_dialog_keys": keys}, read=True, returns=dict) if keys else {}
+        return {key: speakers_of(**(names.get(key) or {})) for key in keys}
 
     def sample(self, limit: int = SAMPLE_ROWS) -> list[dict[str, Any]]:
         """Up to `limit` rows by id, which is random: what their keys and hashes were made of. Never an embedding."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -181,9 +181,10 @@ class IngestService:
     ) -> tuple[Plan, dict[str, np.ndarray]]:
         key = prepared.owner.dialog_key
         plan = conductor.make_plan(self._store, key, prepared.chunks, embedder.name)
-        speakers = named_in(prepared.chunks)
-        if speakers is None and recipe_of(embedder.name) == "speaker" and plan.pending:
-            speakers = self._store.speakers([key])[key]
+        speakers = None
+        if recipe_of(embedder.name) == "speaker" and plan.pending:
+            stored, sent = self._store.speakers([key])[key], named_in(prepared.chunks)
+            speakers = replace(stored, ru=sent.ru) if sent else stored
         return plan, conductor.embed(embedder, plan, progress, speakers=speakers)
 
     def _overtaken(self, model: str) -> bool:

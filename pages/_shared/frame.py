@@ -33,7 +33,8 @@ page = st.navigation(
         ]
         for group in GROUPS
         if any(p.group == group for p in PLACES)
-    }
+    },
+    expanded=True,  # otherwise the half of them hides behind "View more"
 )
 with guard.framed():
     with st.sidebar, boundary("The health light"):

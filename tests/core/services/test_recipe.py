@@ -217,6 +217,17 @@ def test_an_ingest_under_the_recipe(filled: Core, spy: SpyEmbedder) -> None:
     assert filled.ingest.ingest(later).added == 0
 
 
+def test_both_sides_by_name(filled: Core, spy: SpyEmbedder) -> None:
+    """TU by the newest snapshot of that profile, in a switch and in an ingest; a dialog without one has TU."""
+    filled.snapshots.capture(
+        {"ruId": "ru-1", "tuId": "tu-9", "dialogKey": "k1", "profileTu": {"name": " Olena\nP. "}}
+    )
+    switch(filled)
+    assert {"Olena P.: message number 2 about topic 2", "TU: message number 2 about topic 2"} <= set(spy.texts)
+    filled.ingest.ingest(body("k1", messages=8))
+    assert "Olena P.: message number 8 about topic 1" in spy.texts
+
+
 def test_rows_of_the_other_recipe_are_stale(filled: Core, spy: SpyEmbedder, direct: Direct) -> None:
     """A row of the former recipe is not compared, is shown as another model's, and re-embedding brings it back."""
     switch(filled)

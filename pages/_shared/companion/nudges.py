@@ -22,10 +22,13 @@ EVERY_S = 10.0
 STACKED = 2
 HIDDEN = "nudges-hidden"
 COLOURS = {"high": "red", "medium": "orange", "low": "gray"}
-# The stack lies over the corner of the page and takes no room in it; titles are bold and still plain text.
+# The stack lies over the corner of the page, lets clicks beside its cards through, and takes no room in the page;
+# titles are bold and still plain text.
 LOOK = """<style>
 .st-key-nudge-stack { position: fixed; right: 1.25rem; bottom: 1.25rem; width: min(23rem, calc(100vw - 2.5rem));
-  z-index: 99; max-height: 50vh; overflow-y: auto; gap: .5rem; }
+  z-index: 99; max-height: 50vh; overflow-y: auto; gap: .5rem; pointer-events: none; }
+.st-key-nudge-stack > * { pointer-events: auto; }
+.st-key-nudge-pill { position: fixed; right: 1.25rem; bottom: 1.25rem; width: auto; z-index: 99; }
 .st-key-nudge-stack div[class*="st-key-nudge-stack-"] { background: var(--nudge-ground, light-dark(#ffffff, #14171f));
   box-shadow: 0 2px 10px rgba(0, 0, 0, .18); }
 .st-key-nudge-stack div[class*="st-key-nudge-stack-"] { padding: .6rem .75rem; }
@@ -53,12 +56,18 @@ def badge() -> None:
 
 @st.fragment(run_every=EVERY_S)
 def stack() -> None:
-    """The most important ones in the corner; hidden, they stay away until a new one comes."""
+    """The most important ones in the corner: open for what is urgent or came while somebody is here, else a button."""
     found = _open()
-    hidden = set(session.remembered(HIDDEN, ()))
-    if not any(nudge.id not in hidden for nudge in found):
+    if not found:
         return
+    hidden = session.remembered(HIDDEN, None)
+    if hidden is None:  # what was there before is no news
+        hidden = tuple(nudge.id for nudge in found if nudge.priority != "high")
+        session.remember(HIDDEN, hidden)
     st.html(_look())
+    if all(nudge.id in hidden for nudge in found):
+        _pill(found)
+        return
     with st.container(key="nudge-stack", gap="small"):
         for position, nudge in enumerate(found[:STACKED]):
             with st.container(border=True, gap="xsmall", key=f"nudge-stack-{position}"):
@@ -75,6 +84,17 @@ def stack() -> None:
                 help="Until a new one comes.",
                 on_click=partial(session.remember, HIDDEN, tuple(nudge.id for nudge in found)),
             )
+
+
+def _pill(found: tuple[ShownNudge, ...]) -> None:
+    """A way to the stack that hides nothing of the page."""
+    with st.container(key="nudge-pill"):
+        st.button(
+            formats.plural(len(found), "nudge"),
+            key="nudge-open",
+            icon=":material/notifications:",
+            on_click=partial(session.remember, HIDDEN, ()),
+        )
 
 
 def show(module: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
-from core.companion.contract import ModuleTool, Nudge, ToolResult
+from core.companion.contract import ModuleTool, Nudge, Priority, ToolResult
 from core.companion.reflect.pulse.nudges import Nudges
 from core.companion.reflect.pulse.store import PulseStore
 from core.errors import DatabaseUnavailable
@@ -20,8 +20,8 @@ from tests.pages.conftest import ODD, calm, texts
 Open = Callable[..., AppTest]
 
 
-def say(core: Core, id: str = "n", **more: Any) -> None:
-    nudge = Nudge(id, "overdue_tasks", ODD, f"Body of {ODD}", "high", "todo", **more)
+def say(core: Core, id: str = "n", priority: Priority = "high", **more: Any) -> None:
+    nudge = Nudge(id, "overdue_tasks", ODD, f"Body of {ODD}", priority, "todo", **more)
     PulseStore(core.db).done("r", None, core.clock.now(), [nudge])
 
 
@@ -103,6 +103,19 @@ def test_hidden_until_a_new_one_comes(core: Core, open_page: Open) -> None:
     at = press(open_page("settings"), "Hide")
     assert ODD not in texts(at) and "1 nudge" in texts(at)
     say(core, "another")
+    st.cache_data.clear()
+    assert ODD in texts(at.run())
+    assert outcomes(core) == []
+
+
+def test_what_was_there_before_waits_behind_a_button(core: Core, open_page: Open) -> None:
+    """Nothing urgent covers a page that somebody opens; what comes while they are there shows itself."""
+    say(core, "older", "medium")
+    at = calm(open_page("settings"))
+    assert ODD not in texts(at)
+    assert ODD in texts(press(at, "1 nudge"))
+    assert ODD not in texts(press(at, "Hide"))
+    say(core, "newer", "low")
     st.cache_data.clear()
     assert ODD in texts(at.run())
     assert outcomes(core) == []

@@ -16,8 +16,9 @@ from core.jobs.job import Job
 from core.jobs.jobs import Jobs
 from core.memory.notices import Notice
 from core.memory.windows import count_windows, split_windows
-from core.services.ingest import IngestService, Preview, PreviewChunk
+from core.services.ingest import IngestService
 from core.services.intake_job import Capture, IntakeJob
+from core.services.prepared import Preview, PreviewChunk
 from core.services.upload_files import Line, UploadFiles
 from core.services.uploads import SIZE_LIMIT, UploadedBody, read_upload
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from filelock import FileLock
@@ -36,18 +37,24 @@ end $$;
 """
 RESET = """
 do $$
-declare t record; filled boolean; names text[] := '{}';
+declare t record; changed boolean; names text[] := '{}';
 begin
   set local session_replication_role = replica;
   set local lock_timeout = '10s';
+  -- A truncate makes new files: only what a test touched is worth it.
   for t in select tablename as name, to_regclass(format('test_seed.%I', tablename)) is not null as seeded
            from pg_tables where schemaname = 'public' loop
-    execute format('select exists (select from public.%I)', t.name) into filled;
-    if filled or t.seeded then names := names || format('public.%I', t.name); end if;
+    execute format(case when t.seeded
+      then 'select exists ((table public.%1$I except table test_seed.%1$I)
+                           union all (table test_seed.%1$I except table public.%1$I))'
+      else 'select exists (select from public.%1$I)' end, t.name) into changed;
+    if changed then names := names || format('public.%I', t.name); end if;
   end loop;
   if names <> '{}' then execute 'truncate ' || array_to_string(names, ', ') || ' restart identity cascade'; end if;
-  for t in select tablename as name from pg_tables where schemaname = 'test_seed' loop
-    execute format('insert into public.%I select * from test_seed.%I', t.name, t.name);
+  for t in select s.tablename as name from pg_tables s where s.schemaname = 'test_seed' loop
+    -- Also those that the cascade emptied.
+    execute format('insert into public.%1$I select * from test_seed.%1$I
+                    where not exists (select from public.%1$I)', t.name);
   end loop;
   for t in select sequencename as name from pg_sequences where schemaname = 'public' and last_value is not null loop
     execute format('alter sequence public.%I restart', t.name);
@@ -75,6 +82,17 @@ class Worker:
     folder: Path
     database: str
     endpoint: Endpoint
+    _connection: psycopg.Connection[Any] | None = None
+
+    def _own(self) -> psycopg.Connection[Any]:
+        """Kept from test to test: a new session reads the whole catalogue again, which takes most of a reset."""
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self.endpoint.dsn, autocommit=True)
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
 
     def reset(self) -> None:
         """Empty what tests filled, put back what migrations wrote, and have a gateway even after a test killed it."""
@@ -82,8 +100,11 @@ class Worker:
         assert state is not None
         if not (state.gateway and state.gateway.alive() and gateway_process.accepts(state.port)):
             self.endpoint = serve(self.server, self.folder, self.database)
-        with psycopg.connect(self.endpoint.dsn, autocommit=True) as connection:
-            connection.execute(RESET)
+        try:
+            self._own().execute(RESET)
+        except psycopg.OperationalError:  # a test killed it
+            self._connection = None
+            self._own().execute(RESET)
         for left in filter(Path.is_dir, self.folder.iterdir()):  # a spool that a test did not drain
             shutil.rmtree(left, ignore_errors=True)
 
@@ -136,6 +157,7 @@ def serve(server: PostgresServer, folder: Path, database: str) -> Endpoint:
 
 
 def stop_worker(worker: Worker) -> None:
+    worker.close()
     state = states.read(worker.folder)
     gateway_process.stop(state.gateway if state else None)
 

@@ -1,13 +1,29 @@
-"""The ASGI entry: dashboard and HTTP API in one process, under `make run` and under `streamlit run app.py` alike."""
+"""The ASGI entry: dashboard, HTTP API and MCP in one process, under `make run` and `streamlit run app.py` alike."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from core.api import build_routes
+from core.api import build_routes, mounted
+from core.mcp import PATH, McpEndpoint
 from pages._shared.lifespan import lifespan
 from pages._shared.resources import core
 
+mcp = McpEndpoint(core)
+
+
+@asynccontextmanager
+async def life(app: Any) -> AsyncIterator[dict[str, Any]]:
+    """MCP ends before the core that it asks is closed."""
+    async with lifespan(app) as state, mcp.running():
+        yield state
+
+
 app = st.App(
-    str(Path(__file__).parent / "pages" / "_shared" / "frame.py"), routes=build_routes(core), lifespan=lifespan
+    str(Path(__file__).parent / "pages" / "_shared" / "frame.py"),
+    routes=[*build_routes(core), *mounted(PATH, core, mcp)],
+    lifespan=life,
 )

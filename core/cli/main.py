@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import memory, mending, snapshots, upkeep, usage, work
+from core.cli import companion, memory, mending, snapshots, upkeep, usage, work
 from core.cli.output import UsageError, print_error
 from core.errors import CoreError
 from core.events.actor import Actor, run_as, user
@@ -18,13 +18,16 @@ USAGE = 2
 Command = Callable[[argparse.Namespace], int]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Errors of core become one or two lines on stderr (with --json, one object) and exit code 1."""
+def main(argv: Sequence[str] | None = None, more: Sequence[tuple[str, str, Command]] = ()) -> int:
+    """Run one command. Errors of core become one or two lines on stderr (with --json, one object) and exit code 1.
+
+    `more`: commands of other rooms, each its name, what it does, and how it is run.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        args = parser().parse_args(argv)
+        args = parser(more).parse_args(argv)
     except SystemExit as leaving:  # argparse has printed help or what is wrong
         return 0 if not leaving.code else USAGE
     command: Command = args.command
@@ -56,7 +59,7 @@ def cli_actor() -> Actor:
     return user(f"cli:{name}", name)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(more: Sequence[tuple[str, str, Command]] = ()) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m core", description="Memory Desk on the command line.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
@@ -106,6 +109,12 @@ def parser() -> argparse.ArgumentParser:
     jobs.add_argument("--limit", type=int, default=20, help="how many (default 20)")
     jobs.add_argument("--cancel", metavar="ID", help="ask this job to stop between two steps")
 
+    companion.add_arguments(
+        _command(commands, "companion", companion.companion, "run missions that are due, without the application")
+    )
+
+    for name, what, run in more:
+        _command(commands, name, run, what)
     _command(commands, "health", upkeep.health, "every component's state; exit code 1 unless ok or degraded")
     return top
 

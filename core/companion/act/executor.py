@@ -34,10 +34,11 @@ class Executor:
         self._events = events
         self._stage = stage
 
-    def call(self, name: str, params: Any, *, actor: Actor | None = None) -> ToolResult:
+    def call(self, name: str, params: Any, *, actor: Actor | None = None, only_reads: bool = False) -> ToolResult:
         """Run a tool as this actor, else as the current one; what goes wrong is a result without success.
 
-        For an AI whose policy is propose the call is staged: success, and `data["proposal_id"]`.
+        For an AI whose policy is propose the call is staged: success, and `data["proposal_id"]`. With `only_reads` so
+        is every other change of an AI, whatever policy says of it.
         """
         who = actor or current_actor() or LOCAL_OPERATOR
         began = time.perf_counter()
@@ -52,7 +53,7 @@ class Executor:
                 result = ToolResult(False, f"{tool.label} is not for an AI.")
             elif reason := self._refusal(tool, given, who):
                 result = ToolResult(False, reason)
-            elif policy == "propose":
+            elif policy == "propose" or (only_reads and who.kind == "ai" and not tool.read_only):
                 return self._stage(tool, given, who)
             else:
                 return self.run(tool, given, who)

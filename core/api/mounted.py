@@ -1,0 +1,41 @@
+"""The API's rules of who may call, before an ASGI application of another room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from core.api.answers import bug, failure
+from core.api.guard import check_caller
+from core.bootstrap import Core
+from core.errors import CoreError
+
+
+class Guarded:
+    """An instance, not a function: Starlette passes such an endpoint the bare ASGI call."""
+
+    def __init__(self, get_core: Callable[[], Core], app: ASGIApp) -> None:
+        self._get_core = get_core
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused: Response | None = None
+        try:
+            core = await run_in_threadpool(self._get_core)
+            check_caller(Request(scope), core.settings)
+        except CoreError as error:
+            refused = failure(error)
+        except Exception as error:
+            refused = bug(error)
+        await (refused or self._app)(scope, receive, send)
+
+
+def mounted(path: str, get_core: Callable[[], Core], app: ASGIApp) -> list[Route]:
+    """Routes for it, with and without the slash at the end; every method goes through."""
+    endpoint = Guarded(get_core, app)
+    return [Route(path, endpoint), Route(f"{path}/", endpoint)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from core.memory.tags import tags_of
 
@@ -28,18 +30,27 @@ def why_sensitive(texts: Iterable[str], known: Known | None = None, constant: It
     """What makes these texts sensitive, in words for a person, or None.
 
     Found are the theme words of memory tags, keys of dialogs, addresses, quotations beyond 200 characters, and what
-    `known` says is an id or a name of somebody (asked once, with every word of all texts). In texts that are
-    `constant` names are only words.
+    `known` says is an id or a name of somebody (asked once, with every word of all texts). A text that is JSON is
+    looked at value by value: between its quotation marks stands no quotation. In texts that are `constant`, the
+    product's own, words and names are only words.
     """
-    folded = [_folded(text) for text in texts]
-    for text in (*folded, *constant):
+    folded = [_folded(part) for text in texts for part in _parts(text)]
+    for text in folded:
         if reason := _by_form(text):
             return reason
+    for text in constant:
+        if _KEY.search(text) or _URL.search(text):
+            return "its instructions hold a key or an address"
     if known is not None:
-        words = list(dict.fromkeys(word for text in folded for word in _tokens(text)))
+        words = words_of(folded)
         if words and known(words):
             return "it names a person of the memory"
     return None
+
+
+def words_of(texts: Iterable[str]) -> list[str]:
+    """Every word that may be an id or a name, in lower case, each once."""
+    return list(dict.fromkeys(word for text in texts for word in _tokens(_folded(text))))
 
 
 def _by_form(text: str) -> str | None:
@@ -52,6 +63,29 @@ def _by_form(text: str) -> str | None:
     if _QUOTES.search(text) or any(len(found.group()) > _LONG for found in _QUOTED_LINES.finditer(text)):
         return "it quotes a long text"
     return None
+
+
+def _parts(text: str) -> list[str]:
+    if text.lstrip()[:1] not in ("{", "["):
+        return [text]
+    try:
+        return list(_leaves(json.loads(text)))
+    except (ValueError, RecursionError):
+        return [text]
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, found in value.items():
+            yield name
+            # As long as a chunk: a quotation, whatever stands around it.
+            yield f'"{found}"' if isinstance(found, str) and len(found) > _LONG and name != "message" else ""
+            yield from _leaves(found)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _leaves(one)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
 
 
 def _folded(text: str) -> str:

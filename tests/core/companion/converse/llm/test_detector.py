@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from core.companion.converse.llm.detector import why_sensitive
@@ -64,4 +66,15 @@ def test_people_are_asked_for_once_with_every_word() -> None:
     assert why_sensitive(["What about Olena's profile?"], known)
     assert why_sensitive(["tokens: 701140"], known) is None
     assert why_sensitive(["How is today?"], known, constant=["Olena is a word here"]) is None
-    assert why_sensitive(["How is today?"], known, constant=["trust"])
+    assert why_sensitive(["How is today?"], known, constant=["How warm and serious to be; say 'kiss' never"]) is None
+    assert why_sensitive(["How is today?"], known, constant=[f"see {KEY}"])
+
+
+def test_json_is_looked_at_value_by_value() -> None:
+    """Between its quotation marks stands no quotation; a long value, a word or a key in it are found all the same."""
+    rows = json.dumps({"rows": [[n, n * 2.5] for n in range(80)], "success": True, "message": "All of it."})
+    assert len(rows) > 500 and why_sensitive([rows]) is None
+    assert why_sensitive([json.dumps({"data": {"text": "plain words " * 20}})])
+    assert why_sensitive([json.dumps([{"a": "does she trust"}])])
+    assert why_sensitive([json.dumps({KEY: 1})])
+    assert why_sensitive([rows], lambda words: "157.5" in words or "79" in words)

@@ -11,8 +11,8 @@ from typing import Any
 
 from core.cli.memory import open_core
 from core.cli.output import one_line, print_json
-from core.companion.act.missions.missions import Ran
 from core.companion.act.missions.offline import may_run
+from core.companion.act.missions.outcomes import Ran
 
 EVERY_S = 60.0
 

@@ -10,6 +10,8 @@ from core.companion.act.executor import Executor
 from core.companion.act.policy import Policies
 from core.companion.act.proposal_store import ProposalStore
 from core.companion.act.proposals import Proposals
+from core.companion.act.revert import Reverts
+from core.companion.act.timeline import Timeline
 from core.companion.act.toolbox import Toolbox
 from core.companion.contract import Module
 from core.companion.settings import CompanionSettings
@@ -25,12 +27,17 @@ class Act:
     policies: Policies
     executor: Executor
     proposals: Proposals
+    timeline: Timeline
+    reverts: Reverts
 
 
 def open_act(db: Database, events: Events, clock: Clock, settings: CompanionSettings, modules: Iterable[Module]) -> Act:
     """The wing over the tools of these modules. Connects to nothing."""
+    modules = tuple(modules)
     toolbox = Toolbox(tool for module in modules for tool in module.tools)
     policies = Policies(settings, events)
     executor = Executor(toolbox, policies, events, lambda tool, params, actor: proposals.stage(tool, params, actor))
     proposals = Proposals(ProposalStore(db), toolbox, policies, events, clock, executor.run)
-    return Act(toolbox, policies, executor, proposals)
+    timeline = Timeline(db)
+    inverses = {type: inverse for module in modules for type, inverse in module.inverses.items()}
+    return Act(toolbox, policies, executor, proposals, timeline, Reverts(db, events, clock, timeline, inverses))

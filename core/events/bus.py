@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,7 @@ class Counters:
 
 
 _dispatching: ContextVar[Event | None] = ContextVar("dispatching", default=None)
+_because: ContextVar[str | None] = ContextVar("because", default=None)
 
 
 class Bus:
@@ -183,7 +185,17 @@ class Bus:
                 handlers.remove(handler)
 
 
+@contextmanager
+def because_of(event_id: str) -> Iterator[None]:
+    """What is emitted inside is caused by that event of the past: for what takes it back."""
+    token = _because.set(event_id)
+    try:
+        yield
+    finally:
+        _because.reset(token)
+
+
 def current_cause() -> str | None:
-    """The id of the event whose handler is running here, or None."""
+    """The id of the event whose handler is running here, else of `because_of`, or None."""
     event = _dispatching.get()
-    return event.meta.id if event else None
+    return event.meta.id if event else _because.get()

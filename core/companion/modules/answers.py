@@ -53,6 +53,12 @@ def refusal(why: Callable[[Params], str | None]) -> Callable[[Params], str | Non
     return refuse
 
 
+def alone(event: Params, *but: str) -> None:
+    """Errors: ConflictError where somebody else changed the event's record since, in other ways than `but`."""
+    if set(event.get("since", ())) - set(but):
+        raise ConflictError("Somebody else changed this since.")
+
+
 def part(row: Params, *names: str) -> dict[str, Any]:
     return {name: row[name] for name in names}
 

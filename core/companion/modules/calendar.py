@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.companion.contract import Extractor, MetricDef, Module, ModuleTool, Parameter, Section, ToolResult
-from core.companion.modules.answers import Params, done, honest, part
+from core.companion.modules.answers import Params, alone, done, honest, part
 from core.companion.records.records import Records
 
 EVENTS = (
@@ -97,6 +97,7 @@ def _inverses(records: Records) -> Mapping[str, Any]:
     appointments = records.appointments
 
     def created(event: Params) -> ToolResult:
+        alone(event)
         made = event["payload"]
         appointments.delete(made["event_id"], match={"title": made["title"], **_starts(made["start_time"])})
         return done("The appointment is deleted.")
@@ -109,6 +110,7 @@ def _inverses(records: Records) -> Mapping[str, Any]:
         return done("The appointment has its former time.")
 
     def deleted(event: Params) -> ToolResult:
+        alone(event)
         appointments.restore(event["payload"]["event_id"])
         return done("The appointment is back.")
 

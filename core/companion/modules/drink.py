@@ -25,9 +25,10 @@ from core.companion.contract import (
     StreakDef,
     ToolResult,
 )
-from core.companion.modules.answers import Params, done, honest, part
+from core.companion.modules.answers import Params, alone, done, honest, part
 from core.companion.records.drinks import MOST_ML, TYPES
 from core.companion.records.records import Records
+from core.errors import ConflictError
 from core.events.event import Event
 
 LOGGED = ("DrinkLogged", "DrinkEntryRestored")
@@ -110,6 +111,13 @@ def drink(records: Records) -> Module:
             Extractor("frequency", "DrinkLogged", "coffee is drunk", COFFEE),
             Extractor("frequency", "DrinkLogged", "water is drunk", WATER),
             Extractor("time", "DrinkLogged", "drinks are logged"),
+            Extractor(
+                "sequence",
+                "DrinkLogged",
+                "coffee is drunk before the first appointment",
+                COFFEE,
+                then="CalendarEventCreated",
+            ),
         ),
         inverses=_inverses(records),
         handlers=dict.fromkeys(LOGGED, reached),
@@ -205,11 +213,21 @@ def _tools(records: Records) -> tuple[ModuleTool, ...]:
 
 def _inverses(records: Records) -> Mapping[str, Any]:
     def logged(event: Params) -> ToolResult:
+        alone(event)
         records.drinks.delete(event["payload"]["entry_id"])
         return done("The drink is deleted.")
 
     def deleted(event: Params) -> ToolResult:
+        alone(event)
         records.drinks.restore(event["payload"]["entry_id"])
         return done("The drink is back.")
 
-    return {"DrinkLogged": honest(logged), "DrinkEntryDeleted": honest(deleted), "DrinkEntryUndone": honest(deleted)}
+    def goal(event: Params) -> ToolResult:
+        said = event["payload"]
+        if records.targets.water_ml() != said["goal_ml"]:
+            raise ConflictError("The goal was changed again since.")
+        records.targets.set_water(said["before_ml"])
+        return done("The former goal holds again.")
+
+    taken = {name: honest(deleted) for name in ("DrinkEntryDeleted", "DrinkEntryUndone")}
+    return {"DrinkLogged": honest(logged), "DrinkGoalSet": honest(goal), **taken}

@@ -23,7 +23,7 @@ from core.companion.contract import (
     StreakDef,
     ToolResult,
 )
-from core.companion.modules.answers import Params, done, honest, part
+from core.companion.modules.answers import Params, alone, done, honest, part
 from core.companion.modules.todo_rules import counted, end_of_day
 from core.companion.records.meals import TYPES
 from core.companion.records.records import Records
@@ -167,10 +167,12 @@ def _tools(records: Records) -> tuple[ModuleTool, ...]:
 
 def _inverses(records: Records) -> Mapping[str, Any]:
     def logged(event: Params) -> ToolResult:
+        alone(event)
         records.meals.delete(event["payload"]["meal_id"])
         return done("The meal is deleted.")
 
     def deleted(event: Params) -> ToolResult:
+        alone(event)
         records.meals.restore(event["payload"]["meal_id"])
         return done("The meal is back.")
 

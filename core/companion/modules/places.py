@@ -18,7 +18,7 @@ from core.companion.contract import (
     Section,
     ToolResult,
 )
-from core.companion.modules.answers import Params, done, honest, part, refusal, seen
+from core.companion.modules.answers import Params, alone, done, honest, part, refusal, seen
 from core.companion.records.places import CATEGORIES
 from core.companion.records.records import Records
 
@@ -157,10 +157,12 @@ def _inverses(records: Records) -> Mapping[str, Any]:
     room = records.places
 
     def created(event: Params) -> ToolResult:
+        alone(event)
         room.delete(event["payload"]["place_id"], match={"name": event["payload"]["name"]})
         return done("The place is deleted.")
 
     def deleted(event: Params) -> ToolResult:
+        alone(event)
         room.restore(event["payload"]["place_id"])
         return done("The place is back.")
 

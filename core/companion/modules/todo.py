@@ -19,7 +19,7 @@ from core.companion.contract import (
     StreakDef,
     ToolResult,
 )
-from core.companion.modules.answers import Params, done, honest, part, refusal, seen, set_by
+from core.companion.modules.answers import Params, alone, done, honest, part, refusal, seen, set_by
 from core.companion.modules.todo_rules import RULES
 from core.companion.records.records import Records
 from core.companion.records.tasks import FILTERS, PRIORITIES
@@ -28,6 +28,8 @@ EVENTS = (
     *("TaskCreated", "TaskCompleted", "TaskUncompleted", "TaskDeleted", "TaskRestored", "TaskUpdated"),
     *("TaskRescheduled", "SubtasksUpdated", "ReminderSet", "ReminderDeleted"),
 )
+# Changes of a task that have nothing to do with whether it is done.
+APART = ("TaskUpdated", "TaskRescheduled", "SubtasksUpdated", "ReminderSet", "ReminderDeleted")
 COMPLETED = Measure(("TaskCompleted",), minus=("TaskUncompleted",))
 NO_MATCH = "No open task has this in its title."
 SHOWN = ("id", "title", "due_date", "priority")
@@ -187,6 +189,7 @@ def _inverses(records: Records) -> Mapping[str, Any]:
     tasks = records.tasks
 
     def created(event: Params) -> ToolResult:
+        alone(event)
         made = event["payload"]
         match = {"title": made["title"], "due_date": made.get("due_date"), "priority": made.get("priority", "medium")}
         tasks.delete(made["task_id"], match={**match, "completed_at": None})
@@ -194,12 +197,15 @@ def _inverses(records: Records) -> Mapping[str, Any]:
 
     def completed(event: Params) -> ToolResult:
         task = tasks.get(event["payload"]["task_id"])
-        if task["completed_at"] is not None and not set_by(task, "completed_at", event["actor"]):
+        alone(event, *APART)
+        done = task["completed_at"] is not None
+        if "since" not in event and done and not set_by(task, "completed_at", event["actor"]):
             return ToolResult(False, "Somebody else completed this task since.")
         tasks.uncomplete(task["id"], completed_at=task["completed_at"])
         return done("The task is open again.")
 
     def uncompleted(event: Params) -> ToolResult:
+        alone(event, *APART)
         tasks.complete(event["payload"]["task_id"])
         return done("The task is completed again.")
 
@@ -210,8 +216,13 @@ def _inverses(records: Records) -> Mapping[str, Any]:
         return done("The task has its former day.")
 
     def deleted(event: Params) -> ToolResult:
+        alone(event)
         tasks.restore(event["payload"]["task_id"])
         return done("The task is back.")
+
+    def reminded(event: Params) -> ToolResult:
+        records.reminders.delete(event["payload"]["reminder_id"])
+        return done("The reminder is deleted.")
 
     return {
         "TaskCreated": honest(created),
@@ -219,4 +230,5 @@ def _inverses(records: Records) -> Mapping[str, Any]:
         "TaskUncompleted": honest(uncompleted),
         "TaskRescheduled": honest(rescheduled),
         "TaskDeleted": honest(deleted),
+        "ReminderSet": honest(reminded),
     }

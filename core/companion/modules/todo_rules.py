@@ -53,8 +53,8 @@ def morning(ctx: RuleContext) -> Nudge:
         priority="medium" if late else "low",
         module="todo",
         expires_at=end_of_day(ctx.now),
-        action_label="Open tasks",
-        action_route="todo",
+        action_label="Open routines",
+        action_route="routines",
     )
 
 
@@ -76,6 +76,8 @@ def evening(ctx: RuleContext) -> Nudge:
         priority="low",
         module="todo",
         expires_at=end_of_day(ctx.now),
+        action_label="Open routines",
+        action_route="routines",
     )
 
 

@@ -51,6 +51,11 @@ def reject(id: str, what: str) -> None:
     _decide(f"Reject {what}", partial(core().companion.act.proposals.reject, id, reason))
 
 
+def forget() -> None:
+    """After something else changed them."""
+    _proposals.clear()
+
+
 def _decide(what: str, act: partial[Proposal]) -> None:
     try:
         with run_as(session.actor()):

@@ -15,14 +15,16 @@ from core.errors import CoreError
 from pages._shared import formats
 from pages._shared.companion import deciding
 from pages._shared.feedback import boundary
-from pages._shared.literal import literal
+from pages._shared.literal import literal, words
 from pages._shared.operations import outcome
 from pages._shared.resources import core, settings
 from pages._shared.sitemap import place
 
-# A proposal is nothing that is: its card has a dashed edge.
+# A proposal is nothing that is: its card has a dashed edge. Keys and texts are broken where the card ends.
 DASHED = """<style>div[class*='st-key-proposal-'] {
-border: 1.5px dashed color-mix(in srgb, currentColor 45%, transparent) !important; }</style>"""
+border: 1.5px dashed color-mix(in srgb, currentColor 45%, transparent) !important; }
+div[class*='st-key-proposal-'] [data-testid="stText"] { white-space: pre-wrap; overflow-wrap: anywhere; }
+</style>"""
 COLOURS = {"pending": "orange", "approved": "green", "rejected": "red", "expired": "gray"}
 MANY = 3  # cards of a module's own page; the rest is one click away
 LONG = 300
@@ -63,7 +65,7 @@ def card(proposal: Proposal, now: datetime, *, with_module: bool) -> None:
                 st.badge(proposal.module, color="gray")
             st.markdown(f"**{literal(label) if tool is None else label}**")
         st.caption(
-            f"{_name(proposal.actor.display_name)} proposes this {formats.ago(proposal.created_at, now)}"
+            f"{words(proposal.actor.display_name)} proposes this {formats.ago(proposal.created_at, now)}"
             f"{_until(proposal, now)}",
             help=f"Mission {literal(proposal.mission_id)}, iteration {literal(proposal.iteration_id)}.",
         )
@@ -118,14 +120,9 @@ def _result(proposal: Proposal) -> None:
 
 def _line(label: str, value: str) -> None:
     """A grey label, and somebody's text beside it as it is."""
-    left, right = st.columns([1, 7], gap="small")
-    left.caption(label)
-    right.text(value)
-
-
-def _name(given: str) -> str:
-    """A name inside a caption: as plain words where no Markdown can be in it."""
-    return given if all(c.isalnum() or c == " " for c in given) else literal(given)
+    with st.container(horizontal=True, gap="small"):
+        st.caption(label, width=72)
+        st.text(value, width="stretch")
 
 
 def _buttons(proposal: Proposal, label: str, now: datetime) -> None:

@@ -108,12 +108,12 @@ def show(module: str) -> None:
             card(nudge, f"list-{position}")
 
 
-def feed() -> int:
-    """All of them, for a page of their own; how many."""
+def feed(most: int | None = None) -> int:
+    """All of them, for a page of their own, or the most important; how many there are."""
     found = _open()
     if found:
         st.html(LOOK)
-    for position, nudge in enumerate(found):
+    for position, nudge in enumerate(found[:most]):
         with st.container(border=True, gap="xsmall", key=f"nudge-feed-{position}"):
             card(nudge, f"feed-{position}")
     return len(found)

@@ -18,7 +18,7 @@ from pages._shared.reads import Read
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
 
-VIEWS = {"waiting": "Waiting", "decided": "Decided"}
+VIEWS = {"waiting": "Waiting", "decided": "Decided", "timeline": "Timeline", "budget": "Budget"}
 MISSION = "workbench-mission"
 COLUMNS = (
     Column("decided_at", "Decided", "when"),
@@ -51,7 +51,9 @@ class Choice:
 
 def choose() -> Choice:
     """The filters, drawn; a mission's id is kept out of the address."""
-    view = address.segments("Proposals", VIEWS, "view", default="waiting", labelled=False)
+    view = address.segments("Workbench", VIEWS, "view", default="waiting", labelled=False)
+    if view == "budget":
+        return Choice(view, None, None)
     modules = {module.name: module.label for module in core().companion.modules}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = {"any": "any part", **modules}

@@ -15,10 +15,18 @@ Known = Callable[[list[str]], bool]
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
 _KEY = re.compile(r"(?<![0-9A-Za-z])[0-9A-Fa-f]{64}(?![0-9A-Za-z])")
 _URL = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\bdata:[a-z]+/)\S", re.IGNORECASE)
+# A mark that opens stands before a word and behind none; what closes a short quotation opens no other.
 _QUOTES = re.compile(
     "|".join(
         rf"{opening}[^{closing}]{{201,}}"
-        for opening, closing in (('"', '"'), ("“", "”"), ("„", "“”"), ("«", "»"), ("‘", "’"), ("```", "`"))
+        for opening, closing in (
+            (r'(?<![^\s([{:=,])"', '"'),
+            ("“", "”"),
+            ("„", "“”"),
+            ("«", "»"),
+            ("‘", "’"),
+            (r"(?m:^[ \t]*)```", "`"),
+        )
     )
 )
 _QUOTED_LINES = re.compile(r"(?:^[ \t]*>.*(?:\n|\Z))+", re.MULTILINE)

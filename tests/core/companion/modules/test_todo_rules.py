@@ -40,7 +40,7 @@ def test_morning(rules: Mapping[str, Rule]) -> None:
     day = {"total": 1, "all_day": [], "upcoming": [], "next_event": None}
     full = morning.check(context(8, todo=tasks(overdue=2, due_today=[{}]), calendar=day))
     assert (full.priority, full.body) == ("medium", "1 task due today, 2 overdue, 1 appointment.")
-    assert full.id == "morning-2026-11-30"
+    assert full.id == "morning-2026-11-30" and full.action_route == "routines"
 
 
 def test_evening(rules: Mapping[str, Rule]) -> None:
@@ -49,4 +49,4 @@ def test_evening(rules: Mapping[str, Rule]) -> None:
     nudge = rule.check(context(21, todo=tasks(completed=3)))
     assert nudge.body == "3 tasks completed, 0 of 2,500 ml water, 0 meals."
     assert nudge.expires_at.isoformat() == "2026-12-01T00:00:00+02:00"
-    assert rule.trigger == At(((21, 0),))
+    assert rule.trigger == At(((21, 0),)) and nudge.action_route == "routines"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._shared import guard, session
-from pages._shared.companion import inbox
+from pages._shared.companion import inbox, nudges
 from pages._shared.dialogs import detail, listing
 from pages._shared.feedback import boundary
 from pages._shared.head import page_head
@@ -14,6 +14,7 @@ here = guard.enter("dialogs")
 chosen = session.dialog()
 head = page_head(here, "Which dialogs are stored, what is known in each, how fresh it is and what looks wrong.")
 inbox.show("memory")
+nudges.show("memory")
 
 with boundary(here.title):
     if chosen is None:

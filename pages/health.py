@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._shared import components, guard, light, reads
-from pages._shared.companion import inbox
+from pages._shared.companion import inbox, nudges
 from pages._shared.examples import curl
 from pages._shared.feedback import boundary
 from pages._shared.head import page_head
@@ -18,6 +18,7 @@ EVERY_S = 15.0
 here = guard.enter("health")
 head = page_head(here, "Which component works, since when it does not, and what to do about it.")
 inbox.show("health")
+nudges.show("health")
 
 
 @st.fragment(run_every=EVERY_S)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pages._shared import address, guard
-from pages._shared.companion import mind
+from pages._shared.companion import inbox, mind
 from pages._shared.feedback import boundary, stale
 from pages._shared.head import page_head
 from pages._shared.insights import correlations, facts, learning, streaks
@@ -22,6 +22,7 @@ VIEWS: dict[str, tuple[str, Callable[[], Read[Any]], Callable[[Any], None]]] = {
 
 here = guard.enter("insights")
 head = page_head(here, "What repeats, what moves together, what was learned, and how sure it is.")
+inbox.show("insights")
 
 with boundary(here.title):
     outcome.show()

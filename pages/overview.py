@@ -9,9 +9,10 @@ from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
 from pages._shared.layout import panel
 from pages._shared.overview import changes, figures, first_steps, models, pairs, today
+from pages._shared.today import glance
 
 here = guard.enter("overview")
-head = page_head(here, "What the memory holds, whether it works, and what changed lately.")
+head = page_head(here, "What the memory holds, whether it works, what waits, and what changed lately.")
 
 with boundary(here.title):
     read = reads.overview()
@@ -22,6 +23,7 @@ with boundary(here.title):
     figures(memory)
     with boundary("Today beside yesterday"):
         today()
+    glance.waiting()
     if not memory.chunks:
         if not loading:
             first_steps()
@@ -38,6 +40,11 @@ with boundary(here.title):
             models(memory)
         if memory.ambiguous_pairs:
             pairs()
+    left, right = st.columns(2)
+    with left:
+        glance.goals()
+    with right:
+        glance.streaks()
     says = "The newest, each with its actor; searches and other looks stand on Activity. Never a text in it."
     with panel("Changes lately", says), boundary("The list of changes"):
         latest = reads.changes(12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from pages._shared import formats, guard, layout
-from pages._shared.companion import inbox
+from pages._shared.companion import inbox, nudges
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
 from pages._shared.layout import Figure
@@ -14,6 +14,7 @@ from pages._shared.snapshots import choices, compare, coverage, entities, expiry
 here = guard.enter("snapshots")
 head = page_head(here, "What upstream delivered each day, what changed between two days, and what expires.")
 inbox.show("snapshots")
+nudges.show("snapshots")
 
 with boundary(here.title):
     read = reading.expiry()

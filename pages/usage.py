@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._shared import guard
-from pages._shared.companion import inbox
+from pages._shared.companion import ai_usage, inbox, nudges
 from pages._shared.examples import curl
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
@@ -20,6 +20,7 @@ EXAMPLE = (
 here = guard.enter("usage")
 head = page_head(here, "What the LLM calls used and cost, by whom and when, and what is out of the usual.")
 inbox.show("usage")
+nudges.show("usage")
 
 with boundary(here.title):
     choice = choices.choose()
@@ -49,6 +50,8 @@ with boundary(here.title):
             lists.requests(choice)
         lists.one_request()
         state.anomalies(choice)
+    with boundary("The companion's own calls"):
+        ai_usage.series(choice.period)
     left, right = st.columns([3, 1])
     with left:
         prices.table(now, choice)

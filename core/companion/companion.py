@@ -8,11 +8,22 @@ from zoneinfo import ZoneInfo
 
 from core.clock import Clock
 from core.companion.act.act import Act, open_act
+from core.companion.act.missions.missions import Missions
+from core.companion.act.missions.opening import open_missions
 from core.companion.contract import Module
+from core.companion.converse.chat.chat import Chat
+from core.companion.converse.chat.opening import open_chat, open_rules
+from core.companion.converse.extraction import Extraction
+from core.companion.converse.feed import Feed
 from core.companion.converse.llm.opening import ModelSettings, open_router
 from core.companion.converse.llm.router import Router
+from core.companion.converse.rituals.opening import Routines, open_routines
+from core.companion.converse.rules_tier.figures import RangeFigures
+from core.companion.converse.rules_tier.range_tool import compare_days
+from core.companion.converse.rules_tier.rules import RulesTier
 from core.companion.modules import watch
 from core.companion.modules.desk import Desk
+from core.companion.modules.insights import insights
 from core.companion.modules.ops import ops_modules
 from core.companion.modules.pilot import pilot_modules
 from core.companion.records.records import Records, open_records
@@ -27,6 +38,7 @@ from core.companion.settings import CompanionSettings
 from core.companion.tick import Tick
 from core.db.client import Database
 from core.events.emitter import Events
+from core.events.store import AUDIT_DAYS
 from core.health.monitor import Monitor
 from core.health.service import HealthService
 from core.jobs.jobs import Jobs
@@ -85,6 +97,12 @@ class Companion:
     tick: Tick
     router: Router
     reflection: Reflection
+    routines: Routines
+    missions: Missions
+    rules: RulesTier
+    chat: Chat
+    feed: Feed
+    extraction: Extraction
 
     def start(self) -> None:
         """Begin to look after itself, in one thread of its own; a second call changes nothing."""
@@ -93,6 +111,7 @@ class Companion:
     def close(self) -> None:
         """Stop that thread and stop listening. Idempotent."""
         self.tick.close()
+        self.missions.close()
         self.projections.close()
         self.router.close()
 
@@ -102,8 +121,18 @@ def open_companion(deps: Deps) -> Companion:
     settings = CompanionSettings(deps.db)
     records = open_records(deps.db, deps.events, deps.clock, deps.zone)
     desk = Desk(deps, settings)
-    modules: tuple[Module, ...] = (*pilot_modules(records), *ops_modules(desk))
+    modules: tuple[Module, ...] = (
+        *pilot_modules(records),
+        *ops_modules(desk),
+        insights(
+            lambda: companion.reflection.facts,
+            compare_days(
+                lambda last, days: figures.compare(last, days), desk.today, lambda: companion.reflection.sensitive
+            ),
+        ),
+    )
     measures = Measures(deps.db, deps.zone)
+    figures = RangeFigures(measures, modules)
     projections = Projections(deps.db, deps.events, modules)
     streaks = Streaks(deps.db, deps.events, deps.clock, deps.zone, [s for m in modules for s in m.streaks])
     correlations = Correlations(
@@ -114,12 +143,26 @@ def open_companion(deps: Deps) -> Companion:
         [metric for module in modules for metric in module.metrics],
         strict=lambda: settings.figure("correlations_strict", 1) != 0,
     )
+    act = open_act(deps.db, deps.events, deps.clock, settings, modules)
+    router = open_router(deps.models, deps.db, deps.events, deps.clock, deps.zone, settings)
+    reflection = open_reflection(
+        deps.db,
+        deps.events,
+        deps.clock,
+        deps.zone,
+        modules,
+        projections=projections,
+        streaks=streaks,
+        correlations=correlations,
+        measures=measures,
+    )
+    rules = open_rules(deps, modules, reflection, act, figures)
     companion = Companion(
         deps=deps,
         settings=settings,
         records=records,
         modules=modules,
-        act=open_act(deps.db, deps.events, deps.clock, settings, modules),
+        act=act,
         measures=measures,
         projections=projections,
         streaks=streaks,
@@ -127,17 +170,15 @@ def open_companion(deps: Deps) -> Companion:
         scanner=Scanner(deps.db, deps.events, deps.clock, prices=deps.usage.prices.book),
         daily=Daily(deps.db, deps.events, deps.clock, deps.zone),
         tick=Tick(deps.db),
-        router=open_router(deps.models, deps.db, deps.events, deps.clock, deps.zone, settings),
-        reflection=open_reflection(
-            deps.db,
-            deps.events,
-            deps.clock,
-            deps.zone,
-            modules,
-            projections=projections,
-            streaks=streaks,
-            correlations=correlations,
-            measures=measures,
+        router=router,
+        reflection=reflection,
+        routines=open_routines(deps.db, deps.events, deps.clock, deps.zone, modules, act, router, reflection),
+        missions=open_missions(deps, records, act, router, reflection),
+        rules=rules,
+        chat=open_chat(deps, reflection, act, router, rules),
+        feed=Feed(deps.db),
+        extraction=Extraction(
+            deps.db, deps.events, deps.clock, deps.zone, settings, modules, router, reflection.facts, act
         ),
     )
     for module in modules:
@@ -154,6 +195,10 @@ def _plan(companion: Companion, desk: Desk) -> None:
     daily.register("streaks", companion.streaks.rebuild)
     daily.register("correlations", companion.correlations.compute)
     daily.register("model calls", lambda: {"deleted": companion.router.runs.prune(400)})
+    daily.register("taken back", lambda: {"deleted": companion.act.reverts.prune(AUDIT_DAYS)})
+    daily.register("routines", companion.routines.rituals.store.tend)
+    daily.register("conversations", lambda: {"deleted": companion.chat.prune()})
+    daily.register("weekly", companion.extraction.weekly)
     daily.register("scan", lambda: companion.scanner.scan(LONG_OVERLAP))
     mind = companion.reflection
     daily.register("goal periods", lambda: {"changed": mind.goals.tend()})
@@ -163,6 +208,7 @@ def _plan(companion: Companion, desk: Desk) -> None:
     tick.register("pulse", 30, mind.pulse.step)
     tick.register("streaks", 15, companion.streaks.settle)
     tick.register("scan", 60, companion.scanner.scan)
+    tick.register("missions", 60, companion.missions.tick, shared=False)
     tick.register("daily", 60, daily.run_due)
     tick.register("proposals", 60, companion.act.proposals.expire)
     tick.register("desk watch", 300, lambda: watch.look(desk))

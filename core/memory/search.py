@@ -205,7 +205,8 @@ def model_notices(other_models: Mapping[str, int]) -> tuple[Notice, ...]:
     if not count:
         return ()
     names = ", ".join(sorted(other_models))
-    return (Notice("embedding_model", f"{count} chunks are not searchable until re-embedded: their model is {names}."),)
+    what = "1 chunk is" if count == 1 else f"{count} chunks are"
+    return (Notice("embedding_model", f"{what} not searchable until re-embedded: embedded with {names}."),)
 
 
 def chunk_row(row: Mapping[str, Any]) -> ChunkRow:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
 from typing import Any, Literal
 
 from core.access.roles import require
@@ -27,13 +29,14 @@ from core.services.demo_vectors import ShippedVectors, foreign_vectors, read_vec
 log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], None]  # dialogs done, of how many
+Write = Callable[[Sequence[DemoDialog], datetime], Iterator[tuple[str, int, int]]]  # as write_history
 
 
 @dataclass(frozen=True)
 class DemoState:
     """`off`: not for this database. `absent`: never loaded. `done` and `total` count what `part` names.
 
-    A load writes its parts in this order: dialogs with their chunks, then snapshots, then usage, counted in rows.
+    A load writes its parts in this order: dialogs with their chunks, then snapshots, usage and the rest, in rows.
     """
 
     state: Literal["off", "absent", "loading", "loaded", "removed", "failed"]
@@ -55,6 +58,11 @@ class DemoService:
         self._busy = threading.Lock()
         self._stopping = threading.Event()
         self._state: DemoState | None = None
+        self._more: list[tuple[Write, Callable[[], None]]] = []
+
+    def also(self, write: Write, removed: Callable[[], None]) -> None:
+        """A part that others add: written after the rest, in steps; `removed` is called once its rows are gone."""
+        self._more.append((write, removed))
 
     def loaded(self) -> bool:
         """Are demo rows there, or coming? Asks the database once; no, and asked again, while it does not answer."""
@@ -121,7 +129,8 @@ class DemoService:
                 self._state = DemoState("loading", done, len(dialogs))
                 if progress:
                     progress(done, len(dialogs))
-            for part, done, total in write_history(self._db, dialogs, now):
+            more = (write(dialogs, now) for write, _ in self._more)
+            for part, done, total in chain(write_history(self._db, dialogs, now), *more):
                 self._state = DemoState("loading", done, total, part=part)
                 if self._stopping.is_set():
                     return 0
@@ -140,6 +149,11 @@ class DemoService:
             answer = self._db.rpc("desk_remove_demo", {"p_event": event.row()}, read=False, returns=dict)
             self._events.announce(event)
             self._state = DemoState("removed")
+        for _, removed in self._more:
+            try:
+                removed()
+            except CoreError as failure:  # the rows are gone; what follows from them is made anew at night
+                log.warning("not everything was counted anew without the demo data (%s)", failure.code)
         return int(answer["deleted"])
 
     def rows(self) -> DemoRows:

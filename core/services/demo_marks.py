@@ -16,3 +16,8 @@ def demo_id(*parts: object) -> str:
     """A UUID within the range of the demo, the same for the same parts."""
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
     return f"{_PREFIX}{digest[:3]}-8{digest[3:6]}-{digest[6:18]}"
+
+
+def is_demo_id(id: str) -> bool:
+    """Whether only the demo makes such an id. As desk_is_demo_id."""
+    return id.startswith(_PREFIX)

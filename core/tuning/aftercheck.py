@@ -5,15 +5,19 @@ A check, no proof: live queries have no labels. Each finding has its threshold b
 
 from __future__ import annotations
 
+import logging
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.access.roles import require
 from core.db.client import Database
+from core.errors import CoreError
 from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 
+log = logging.getLogger(__name__)
 SEARCHES_LEAST = 20
 FALLBACK_MORE = 0.05
 EMPTY_MORE = 0.02
@@ -75,6 +79,7 @@ class AfterChecks:
     def __init__(self, db: Database, events: Events) -> None:
         self._db = db
         self._events = events
+        self._told: set[str] = set()
 
     def look(self) -> AfterCheck:
         """Errors: Forbidden, DatabaseError."""
@@ -85,12 +90,26 @@ class AfterChecks:
         version, previous = int(answer["version"]), answer["before_version"]
         found = AfterCheck(version, answer["since"], previous, now, before, findings(now, before))
         if found.enough and found.findings:
-            self._events.emit(
-                "ProfileAfterCheck",
-                {"version": version, "searches": now.searches, "findings": [f.word for f in found.findings]},
-                record_id=f"profile:{version}",
-            )
+            self._tell(found)
         return found
+
+    def _tell(self, found: AfterCheck) -> None:
+        """One event for each time in force and each set of findings, however often it is looked at."""
+        words = sorted(f.word for f in found.findings)
+        id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"ProfileAfterCheck {found.version} {found.since} {words}"))
+        if id in self._told:
+            return
+        payload = {"version": found.version, "searches": found.now.searches, "findings": words}
+        event = self._events.prepare("ProfileAfterCheck", payload, record_id=f"profile:{found.version}")
+        event = replace(event, meta=replace(event.meta, id=id))
+        try:
+            answer = self._db.rpc("companion_append_events", {"p_events": [event.row()]}, read=False, returns=dict)
+        except CoreError as failure:
+            log.warning("ProfileAfterCheck was not recorded (%s); the next look tries again", failure.code)
+            return
+        self._told.add(id)
+        if answer["inserted"]:
+            self._events.announce(event)
 
 
 def figures(row: Mapping[str, Any]) -> Figures:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from core.access.roles import require
@@ -19,6 +20,7 @@ from core.memory.sources import SOURCES
 from core.tuning import fit as fitting
 from core.tuning.evaluations import AT_ONCE, Evaluations
 from core.tuning.fit import FUSION, Fit, Heat
+from core.tuning.fits import Fits
 from core.tuning.plan import Plan, params_of, plan_of
 from core.tuning.resample import Interval
 
@@ -32,8 +34,9 @@ class BoostSearch:
     Errors of every call: Forbidden, NotFound, InputError, DatabaseError, and those of the embedder.
     """
 
-    def __init__(self, evaluations: Evaluations, events: Events, jobs: Jobs) -> None:
+    def __init__(self, evaluations: Evaluations, fits: Fits, events: Events, jobs: Jobs) -> None:
         self._evaluations = evaluations
+        self._fits = fits
         self._events = events
         self._jobs = jobs
         jobs.register(KIND, self._job, action="evaluate", title="Search for better boosts")
@@ -58,10 +61,14 @@ class BoostSearch:
         plan: Plan,
         axes: Sequence[str],
         *,
+        id: str | None = None,
         progress: Progress | None = None,
         check: Callable[[], None] | None = None,
     ) -> Fit:
-        """Coordinate search on half of the dialogs, tested on the others, with its event."""
+        """Coordinate search on half of the dialogs, tested on the others, with its event.
+
+        What is better than the baseline is kept, under `id`, with the queries that decided.
+        """
         require(current_actor() or LOCAL_OPERATOR, "evaluate")
         _check(axes)
         began = time.perf_counter()
@@ -78,11 +85,19 @@ class BoostSearch:
             "llm": plan.llm,
             "duration_ms": (time.perf_counter() - began) * 1000,
         }
-        self._events.emit("GridSearched", payload, record_id=given.id)
+        if found.profile.as_json() == plan.baseline.as_json():
+            self._events.emit("GridSearched", payload, record_id=given.id)
+            return found
+        event = self._events.prepare("GridSearched", payload, record_id=given.id)
+        found = replace(found, id=id or str(uuid.uuid4()))
+        of = {"query_set": given.id, "query_set_version": given.version, "metric": f"{plan.metric}:{plan.k}"}
+        if self._fits.add(str(found.id), found, of, self._fits.of(given.id, plan.baseline), event):
+            self._events.announce(event)
         return found
 
     def _job(self, run: JobRun) -> Mapping[str, Any]:
-        found = self.run(plan_of(run.params), run.params["axes"], progress=run.progress, check=run.check)
+        axes = run.params["axes"]
+        found = self.run(plan_of(run.params), axes, id=run.job.id, progress=run.progress, check=run.check)
         return as_json(found)
 
 
@@ -96,6 +111,7 @@ def as_json(found: Fit) -> dict[str, Any]:
         "train_queries": found.train_queries,
         "held_out_queries": found.held_out_queries,
         "tried": found.tried,
+        "id": found.id,
     }
 
 
@@ -108,6 +124,7 @@ def fit_of(row: Mapping[str, Any]) -> Fit:
         int(row["train_queries"]),
         int(row["held_out_queries"]),
         int(row["tried"]),
+        row.get("id"),
     )
 
 

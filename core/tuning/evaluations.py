@@ -3,7 +3,8 @@
 For whoever acts on an evaluation (approval of a profile): `desk_evaluations` is append-only, with the columns `id uuid,
 query_set uuid, query_set_version int, baseline_version int, profile_version int, result jsonb, verdict text, rule text,
 queries int, coverage numeric, created_at, actor jsonb`. verdict is ship, no evidence, worse or coverage too low; a
-version is null for a profile that is not stored; `result.llm` says that a model's labels counted too.
+version is null for a profile that is not stored; `result.llm` says that a model's labels counted too; `result.fits`
+names the fits whose dialogs were left out, because one of the two profiles was found with them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from core.jobs.job import Job
 from core.jobs.jobs import Jobs
 from core.jobs.run import JobRun
 from core.tuning.evaluation import as_result, compare, measured
+from core.tuning.fits import Fits
 from core.tuning.judged import Judged
 from core.tuning.label_store import LabelStore
 from core.tuning.labels import QuerySet
@@ -63,10 +65,11 @@ class EvaluationPage:
 class Evaluations:
     """Thread-safe; one per process. Errors of every call: Forbidden, DatabaseError, and those of the embedder."""
 
-    def __init__(self, db: Database, store: LabelStore, shelf: Shelf, events: Events, jobs: Jobs) -> None:
+    def __init__(self, db: Database, store: LabelStore, shelf: Shelf, fits: Fits, events: Events, jobs: Jobs) -> None:
         self._db = db
         self._store = store
         self._shelf = shelf
+        self._fits = fits
         self._events = events
         self._jobs = jobs
         jobs.register(KIND, self._job, action="evaluate", title="Evaluate profiles")
@@ -133,15 +136,25 @@ class Evaluations:
         progress: Callable[[int, int], None] | None = None,
         check: Callable[[], None] | None = None,
     ) -> tuple[Evaluation, ...]:
-        """Every profile against the baseline, each stored with its event. `ids`: those to store them under."""
+        """Every profile against the baseline, each stored with its event. `ids`: those to store them under.
+
+        Dialogs with which one of the two was found are left out. Errors: InputError too where none is left.
+        """
         require(current_actor() or LOCAL_OPERATOR, "evaluate")
         plan.checked()
         began = time.perf_counter()
         given, pool = self.pool(plan.query_set, llm=plan.llm, progress=progress, check=check)
-        baseline = measured(pool, plan.baseline, plan.k)
+        known = self._fits.of(given.id, plan.baseline)
+        sides = [self._fits.of(given.id, profile) | known for profile in plan.profiles]
+        if not all(fitted.unseen(pool) for fitted in sides):
+            raise InputError(
+                "Every dialog of this set was used to find one of the profiles.", hint="Evaluate it on another set."
+            )
         made = []
-        for number, profile in enumerate(plan.profiles):
-            done = compare(pool, baseline, measured(pool, profile, plan.k), plan.metric, plan.k)
+        for number, (profile, fitted) in enumerate(zip(plan.profiles, sides, strict=True)):
+            held = fitted.unseen(pool)
+            baseline = measured(held, plan.baseline, plan.k)
+            done = compare(held, baseline, measured(held, profile, plan.k), plan.metric, plan.k)
             difference = done.differences[plan.metric]
             row = {
                 "id": ids[number] if number < len(ids) else str(uuid.uuid4()),
@@ -149,7 +162,8 @@ class Evaluations:
                 "query_set_version": given.version,
                 "baseline_version": plan.baseline.version,
                 "profile_version": profile.version,
-                "result": as_result(pool, done, llm=plan.llm),
+                "result": as_result(held, done, llm=plan.llm)
+                | {"fits": sorted(fitted.fits), "seen_queries": len(pool) - len(held)},
                 "verdict": done.verdict.word,
                 "rule": done.verdict.rule,
                 "queries": done.queries.of,

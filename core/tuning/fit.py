@@ -50,7 +50,8 @@ class Heat:
 class Fit:
     """The best profile found on `train`, with its gain there and on the dialogs kept out, None where none were.
 
-    `overfit`: how much of the gain was not there again, train minus held out. `tried`: boost vectors looked at.
+    `overfit`: how much of the gain was not there again, train minus held out. `tried`: boost vectors looked at. `id`:
+    under which it is kept, None where nothing better was found. `train_ids`: the queries that decided.
     """
 
     profile: Profile
@@ -59,6 +60,8 @@ class Fit:
     train_queries: int
     held_out_queries: int
     tried: int
+    id: str | None = None
+    train_ids: tuple[str, ...] = ()
 
     @property
     def overfit(self) -> float | None:
@@ -187,4 +190,5 @@ def _fitted(
     for half in (train, held):
         values = values_of(half, [before, after], metric, k)[0]
         gains.append(interval(values[:, 1] - values[:, 0]))
-    return Fit(after, gains[0], gains[1], len(train), len(held), tried)
+    ids = tuple(one.query.id for one in train)
+    return Fit(after, gains[0], gains[1], len(train), len(held), tried, train_ids=ids)

@@ -5,7 +5,7 @@ The rules live in SQL, which stores the event in the same transaction; here they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,11 @@ _REFUSALS: Mapping[str, tuple[type[ConflictError | NotFound], str, str]] = {
         ConflictError,
         "No evaluation covers this version on the labelled queries it was proposed for.",
         "Evaluate this very version on that set, then approve.",
+    ),
+    "fitted_here": (
+        ConflictError,
+        "This evaluation is partly of the queries that the version was found with: it proves nothing.",
+        "Evaluate it anew: of that set only the dialogs kept out count. Or propose it for another set.",
     ),
     "active_already": (ConflictError, "This version is in force already.", "Reload the page."),
     "not_active": (ConflictError, "Another profile is in force by now.", "Reload the page."),
@@ -60,8 +65,13 @@ class Loop:
         self._events = events
         self._profiles = profiles
 
-    def propose(self, profile: Profile, *, query_set: str | None = None, note: str = "") -> int:
-        """Store a profile as a new version; nothing becomes active. Errors: InputError naming the field."""
+    def propose(
+        self, profile: Profile, *, query_set: str | None = None, note: str = "", fits: Sequence[str] = ()
+    ) -> int:
+        """Store a profile as a new version; nothing becomes active. Errors: InputError naming the field.
+
+        `fits`: searches that its numbers come from, beside those that found exactly these.
+        """
         name = " ".join(profile.name.split())
         if not name or len(name) > NAME_LIMIT or not name.isprintable():
             raise InputError(f"The name is missing, or longer than {NAME_LIMIT} characters.", field="name")
@@ -70,8 +80,9 @@ class Loop:
             "p_body": profile.checked().as_json(),
             "p_query_set": query_set,
             "p_note": _note(note),
+            "p_fits": [*fits],
         }
-        answer = self._do("propose_profile", "ProfileProposed", "desk_propose_profile", params)
+        answer = self._do("propose_profile", "ProfileProposed", "desk_propose_fitted_profile", params)
         return int(answer["version"])
 
     def approve(self, version: int, evaluation_id: str, *, note: str = "") -> Approved:

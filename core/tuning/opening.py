@@ -11,6 +11,7 @@ from core.events.emitter import Events
 from core.jobs.jobs import Jobs
 from core.tuning.boost_search import BoostSearch
 from core.tuning.evaluations import Evaluations
+from core.tuning.fits import Fits
 from core.tuning.label_files import LabelFiles
 from core.tuning.label_store import LabelStore
 from core.tuning.labelling import Labelling
@@ -30,7 +31,7 @@ class Tuning:
 def open_tuning(db: Database, embedder: Callable[[], Embedder], events: Events, jobs: Jobs) -> Tuning:
     """Its kinds of job are registered; nothing is asked of database or embedder yet."""
     store, shelf = LabelStore(db), Shelf(db, embedder, events)
-    evaluations = Evaluations(db, store, shelf, events, jobs)
-    return Tuning(
-        Labelling(store, shelf, events), LabelFiles(store, events), evaluations, BoostSearch(evaluations, events, jobs)
-    )
+    fits = Fits(db)
+    evaluations = Evaluations(db, store, shelf, fits, events, jobs)
+    boosts = BoostSearch(evaluations, fits, events, jobs)
+    return Tuning(Labelling(store, shelf, events), LabelFiles(store, events), evaluations, boosts)

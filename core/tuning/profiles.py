@@ -16,8 +16,24 @@ FRESH_S = 3.0  # how long another process may still search with the profile befo
 
 
 @dataclass(frozen=True)
+class Origin:
+    """A search that a version's numbers come from; `held_out` {mean, low, high} on dialogs that it did not see."""
+
+    id: str
+    query_set: str
+    metric: str
+    train: Mapping[str, float] | None
+    held_out: Mapping[str, float] | None
+    train_queries: int
+    held_out_queries: int
+
+
+@dataclass(frozen=True)
 class StoredProfile:
-    """A version with who proposed and who approved it; times are ISO text, approval None until somebody said yes."""
+    """A version with who proposed and who approved it; times are ISO text, approval None until somebody said yes.
+
+    `fits` is empty where nobody searched for its numbers.
+    """
 
     profile: Profile
     note: str
@@ -29,6 +45,7 @@ class StoredProfile:
     approved_at: str | None = None
     approved_by: str | None = None
     self_approved: bool | None = None
+    fits: tuple[Origin, ...] = ()
 
     @property
     def version(self) -> int:
@@ -135,4 +152,5 @@ def _profile(row: Mapping[str, Any]) -> Profile:
 
 def _stored(row: Mapping[str, Any]) -> StoredProfile:
     names = StoredProfile.__dataclass_fields__
-    return StoredProfile(_profile(row), **{name: row[name] for name in names if name in row})
+    plain = {name: row[name] for name in names if name in row and name != "fits"}
+    return StoredProfile(_profile(row), **plain, fits=tuple(Origin(**one) for one in row.get("fits", ())))

@@ -54,8 +54,9 @@ def card(demo: Mapping[str, Any]) -> None:
     with st.container(border=True):
         st.markdown("**Demo data**")
         st.text(
-            f"{plural(chunks, 'chunk')} of invented dialogs, with invented snapshots, usage and prices, to look around "
-            "with. While they are here, searches use the local model. Rows of your own are not touched by a removal."
+            f"{plural(chunks, 'chunk')} of invented dialogs, with invented snapshots, usage and prices, and six weeks "
+            "of an invented operator's days, to look around with. While they are here, searches use the local model. "
+            "Rows of your own are not touched by a removal."
         )
         if st.button("Remove demo data…", key="demo-ask", icon=":material/delete:"):
             st.session_state[ASKED] = True
@@ -71,7 +72,8 @@ def _confirm() -> None:
         rows = reads.demo_rows()
         st.text(
             f"This deletes {plural(rows.chunks, 'chunk')}, {plural(rows.snapshots, 'snapshot')}, "
-            f"{plural(rows.usage, 'row')} of usage and {plural(rows.prices, 'price')}, and cannot be undone. "
+            f"{plural(rows.usage, 'row')} of usage and {plural(rows.prices, 'price')}, with the invented days and "
+            "what was learned from them, and cannot be undone. "
             "`python -m core demo --load` loads them again."
         )
         with st.container(horizontal=True):

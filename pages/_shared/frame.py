@@ -17,6 +17,7 @@ from pages._shared.feedback import boundary  # noqa: E402
 from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
 HERE = Path(__file__).parent
+LISTED = ("", "overview", "today")  # pages that list the nudges themselves; the first page has no path
 
 # The icon comes before the navigation: otherwise the browser fetches one from another host.
 st.set_page_config(
@@ -40,6 +41,7 @@ with guard.framed():
     with st.sidebar, boundary("The health light"):
         light.show()
         nudges.badge()
-    nudges.frame()
+    if page.url_path not in LISTED:
+        nudges.frame()
     with boundary(page.title):
         page.run()

@@ -14,6 +14,8 @@ def literal(text: str) -> str:
     line = " ".join(text.split())
     if not line:
         return ""
+    # The one thing that is changed inside a code span as well (`:material_`): an invisible joiner keeps it apart.
+    line = line.replace(":material/", ":\u2060material/")
     runs = {len(run) for run in re.findall(r"`+", line)}
     fence = "`" * next(n for n in range(1, len(runs) + 2) if n not in runs)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
@@ -23,3 +25,8 @@ def literal(text: str) -> str:
 def name(text: str) -> str:
     """An id inside a heading: as plain words where it is letters and digits, which no Markdown changes."""
     return text if re.fullmatch(r"[A-Za-z0-9]+", text) else literal(text)
+
+
+def words(text: str) -> str:
+    """A name inside a label: as plain words where it is letters, digits and single spaces: no Markdown then."""
+    return text if text and all(c.isalnum() or c == " " for c in text) and "  " not in text else literal(text)

@@ -123,3 +123,14 @@ def test_nothing_to_compare_is_said(labelled: Core, open_page: Open) -> None:
     assert "Choose a profile" in texts(at)
     [row] = labelled.tuning.labels.sets()
     assert labelled.tuning.evaluations.page(query_set=row.id).total == 0
+
+
+def test_the_first_pick_of_a_set_counts(labelled: Core, open_page: Open) -> None:
+    """A tab that has not chosen yet shows the first set; another one picked there is the one in hand from then on."""
+    other = labelled.tuning.labels.create("another set")
+    at = view(open_page, "judge")
+    box = next(s for s in at.selectbox if s.label == "Query set")
+    wanted = next(row.id for row in labelled.tuning.labels.sets() if row.id != box.value)
+    calm(box.set_value(wanted).run())
+    assert next(s for s in at.selectbox if s.label == "Query set").value == wanted
+    assert ("The set has no query" in texts(at)) == (wanted == other)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 import streamlit as st
+from psycopg.types.json import Jsonb
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
@@ -125,3 +126,82 @@ def test_a_database_that_is_away(stored: Core, open_page: Open, monkeypatch: pyt
 
     monkeypatch.setattr(Database, "rpc", away)
     assert "Can't reach the memory database" in texts(open_page("tuning", query={"view": "profiles"}))
+
+
+def select_version(at: AppTest, monkeypatch: pytest.MonkeyPatch, version: int) -> AppTest:
+    """A click on the row of a version: AppTest cannot click into a table."""
+    from pages._shared import tables
+
+    real = tables.show
+
+    def clicked(rows, columns, **given):  # type: ignore[no-untyped-def]
+        shown = real(rows, columns, **given)
+        wanted = [n for n, row in enumerate(rows) if row.get("version") == version]
+        return wanted[0] if given.get("key", "").startswith("profiles-") else shown
+
+    monkeypatch.setattr(tables, "show", clicked)
+    return calm(at.run())
+
+
+def test_approve_activate_and_go_back_by_their_buttons(
+    labelled: Core, open_page: Open, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each button acts once, says what it did, and the next step appears; the reason of going back is kept."""
+    version = labelled.loop.propose(Profile("w :material/home: *x* $y$", fusion=0.35), query_set=SET)
+    evaluate(dsn, version, "no evidence")
+    at = select_version(opened(open_page), monkeypatch, version)
+    assert "does not speak for it" in texts(at)
+    at.text_input(key="approve-note").set_value("people like it")
+    calm(at.button(key="approve").click().run())
+    assert "is approved. It is recorded as self-approved" in texts(at) and labelled.profiles.all().active == 1
+    stored = labelled.profiles.all().of(version)
+    assert stored.verdict == "no evidence" and stored.self_approved
+    with psycopg.connect(dsn) as connection:
+        assert connection.execute("select note from desk_profile_approvals").fetchone() == ("people like it",)
+
+    calm(at.button(key="activate").click().run())
+    assert f"Version {version} is in force from now on, in place of version 1" in texts(at)
+    assert at.metric[0].delta == "`w :\u2060material/home: *x* $y$`", "a name is shown as it was written"
+    labelled.profiles.forget()  # another process follows within seconds
+    assert labelled.search.search(SearchRequest(TIPS, "trust")).weights_version == version
+    assert not [b for b in at.button if b.key in ("approve", "activate")]
+
+    at.text_input(key="revert-reason").set_value("worse *x*")
+    calm(at.button(key="revert").click().run())
+    assert "Version 1 is in force again" in texts(at)
+    assert labelled.profiles.all().activations[0].reason == "worse *x*"
+    assert f"beside version {version} before it" in texts(at)
+    labelled.profiles.forget()
+    assert labelled.search.search(SearchRequest(TIPS, "trust")).weights_version == 1
+
+
+def test_where_the_numbers_come_from_is_said(
+    labelled: Core, open_page: Open, dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that a search found names the set and the held-out figure, and which evaluation counts for it."""
+    found = Profile("found", weights={"note": 0.07})
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(
+            "insert into desk_fits (id, query_set, query_set_version, body, ranking_key, seen, metric, train, held_out,"
+            " train_queries, held_out_queries) values (gen_random_uuid(), %s, 1, %s, desk_ranking_key(%s),"
+            " array[gen_random_uuid()], 'recall:12', null, %s, 12, 11)",
+            (SET, *[Jsonb(found.as_json())] * 2, Jsonb({"mean": 0.05, "low": -0.01, "high": 0.1})),
+        )
+    version = labelled.loop.propose(found, query_set=SET)
+    evaluate(dsn, version)
+    at = select_version(opened(open_page), monkeypatch, version)
+    assert "recall@12 +5.0 points (-1.0 to +10.0) on 11 queries of dialogs kept out" in texts(at)
+    assert "only where it leaves out what the search saw" in texts(at)
+    calm(at.button(key="approve").click().run())
+    assert "found with" in texts(at) and not labelled.profiles.all().of(version).approved_at
+
+
+def test_a_what_if_stands_in_the_address_and_goes_to_profiles(stored: Core, open_page: Open) -> None:
+    """Sliders are in the address, figures alone; a proposal leads to the form, which starts from them."""
+    stored.search.search(SearchRequest(TIPS, "trust"))
+    at = calm(open_page("tuning", query={"view": "whatif", "whatif_note_raw": "0.3", "whatif_fusion": "0.5"}))
+    calm(at.button(key="load-recent").click().run())
+    assert (at.slider(key="whatif_note_raw").value, at.slider(key="whatif_fusion").value) == (0.3, 0.5)
+    calm(at.button(key="whatif-propose").click().run())
+    numbers = {n.label: n.value for n in at.number_input}
+    assert (numbers["note"], numbers["Words (BM25)"]) == (0.3, 0.5)

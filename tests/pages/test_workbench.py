@@ -15,6 +15,7 @@ from core.bootstrap import Core
 from core.companion.act.proposal_store import ProposalStore
 from core.errors import StatementTimeout
 from core.events.actor import ai
+from pages._shared import resources
 from tests.pages.conftest import ODD, calm, texts
 from tests.support.snapshots import count, row, upstream
 
@@ -143,7 +144,7 @@ def test_two_sessions_approve_at_the_same_moment(core: Core, open_page: Open, sq
     assert sum("5 expired snapshots were deleted." in words for words in said) == 1
     assert sum("approved already" in words for words in said) == 1
     assert count(sql) == 0
-    core.events.flush()
+    assert resources.core().events.flush()  # the pages' own
     (ran,) = core.events.store.query(type="CleanupRan").rows
     assert (ran.actor.kind, ran.payload["deleted"]) == ("ai", 5)
 

@@ -198,8 +198,8 @@ def _inverses(records: Records) -> Mapping[str, Any]:
     def completed(event: Params) -> ToolResult:
         task = tasks.get(event["payload"]["task_id"])
         alone(event, *APART)
-        done = task["completed_at"] is not None
-        if "since" not in event and done and not set_by(task, "completed_at", event["actor"]):
+        closed = task["completed_at"] is not None
+        if "since" not in event and closed and not set_by(task, "completed_at", event["actor"]):
             return ToolResult(False, "Somebody else completed this task since.")
         tasks.uncomplete(task["id"], completed_at=task["completed_at"])
         return done("The task is open again.")

@@ -38,9 +38,9 @@ class Facts:
         found = [fact_of(row, now) for row in self._db.rpc("companion_fact_list", {}, read=True, returns=list)]
         return tuple(sorted((f for f in found if f.confidence >= least), key=lambda f: (-f.confidence, f.fact_key)))
 
-    def learn(self, learned: Learned) -> str:
-        """Learn or confirm; contradicts instead where the stored one says the opposite. The outcome as one word:
-        learned, confirmed, same or contradicted. Errors: DatabaseError."""
+    def learn(self, learned: Learned, *, actor: Actor | None = None) -> str:
+        """Learn or confirm, as `actor`, else as the product itself; contradicts instead where the stored one says the
+        opposite. The outcome as one word: learned, confirmed, same or contradicted. Errors: DatabaseError."""
         known = next((fact for fact in self.list(0.0) if fact.fact_key == learned.fact_key), None)
         if known is not None and opposite(known.measured, learned.measured):
             self._judge(known, "contradicted", system("projection"), by_rule=True)
@@ -48,7 +48,7 @@ class Facts:
         now = self._clock.now()
         event = self._event(
             "FactLearned",
-            system("projection"),
+            actor or system("projection"),
             fact_key=learned.fact_key,
             category=learned.category,
             status="learned",

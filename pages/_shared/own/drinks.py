@@ -25,7 +25,7 @@ def write(text: str, id: str) -> Said:
     return Said(True, found.says(), ("drinks", "delete", id))
 
 
-def presets() -> None:
+def presets(page: str = PAGE) -> None:
     """One click, one drink: the id of the next one is made when the buttons are drawn."""
     with st.container(horizontal=True, gap="small"):
         for preset in reading.ask("drinks", "presets").value:
@@ -34,7 +34,7 @@ def presets() -> None:
                 key=f"preset-{preset['id']}",
                 icon=":material/add:",
                 on_click=_log,
-                args=(preset, acting.token(f"drink-{preset['id']}")),
+                args=(page, preset, acting.token(f"drink-{preset['id']}")),
             )
 
 
@@ -96,12 +96,12 @@ def _row(entry: Any) -> None:
         st.button("Delete", key=f"delete-{id}", type="tertiary", on_click=_delete, args=(entry,))
 
 
-def _log(preset: Any, id: str) -> None:
+def _log(page: str, preset: Any, id: str) -> None:
     def do() -> Said:
         core().companion.records.drinks.log_preset(preset["id"], id=id)
         return Said(True, f"Logged: {preset['name']}, {preset['quantity_ml']} ml", ("drinks", "delete", id))
 
-    acting.press(PAGE, "Logging", do, key=f"preset-{preset['id']}", form=f"drink-{preset['id']}")
+    acting.press(page, "Logging", do, key=f"preset-{preset['id']}", form=f"drink-{preset['id']}")
 
 
 def _delete(entry: Any) -> None:

@@ -12,8 +12,11 @@ from pages._shared.own.acting import Said
 Write = Callable[[str, str], Said]
 
 
-def line(page: str, label: str, example: str, write: Write) -> None:
-    """Draws the field. `write` gets the text and the id of what it makes; a line that fails stays to be mended."""
+def line(page: str, label: str, example: str, write: Write, *, said: str | None = None) -> None:
+    """Draws the field. `write` gets the text and the id of what it makes; a line that fails stays to be mended.
+
+    What came of it stands on `page`, or on `said` where several lines share a page.
+    """
     field = f"{page}-line"
     with st.form(f"{page}-entry", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(label, key=field, placeholder=example, max_chars=400, width="stretch")
@@ -22,11 +25,11 @@ def line(page: str, label: str, example: str, write: Write) -> None:
             icon=":material/add:",
             type="primary",
             on_click=_submit,
-            args=(page, label, field, write, acting.token(page)),
+            args=(page, said or page, label, field, write, acting.token(page)),
         )
 
 
-def _submit(page: str, label: str, field: str, write: Write, id: str) -> None:
+def _submit(form: str, page: str, label: str, field: str, write: Write, id: str) -> None:
     text = str(st.session_state.get(field) or "").strip()
     if not text:
         return
@@ -36,4 +39,4 @@ def _submit(page: str, label: str, field: str, write: Write, id: str) -> None:
         st.session_state[field] = ""
         return said
 
-    acting.press(page, label, do, key=f"{page}-{id}", form=page)
+    acting.press(page, label, do, key=f"{form}-{id}", form=form)

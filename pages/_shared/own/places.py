@@ -12,9 +12,11 @@ from core.companion.records.places import CATEGORIES
 from pages._shared import formats, layout
 from pages._shared.feedback import stale
 from pages._shared.layout import Figure, panel
+from pages._shared.literal import words
 from pages._shared.own import acting, reading, rows, week
 from pages._shared.own.acting import Said
 from pages._shared.resources import core, settings
+from pages._shared.sitemap import place as site_place
 
 PAGE = "places"
 
@@ -98,19 +100,38 @@ def _row(place: Any) -> None:
             key=f"visit-of-{id}",
             icon=":material/check:",
             on_click=_visit,
-            args=(place, acting.token(f"visit-{id}")),
+            args=(PAGE, place, acting.token(f"visit-{id}")),
         )
         if st.button("Edit", key=f"edit-{id}", type="tertiary"):
             _edit(place)
         st.button("Delete", key=f"delete-{id}", type="tertiary", on_click=_delete, args=(place,))
 
 
-def _visit(place: Any, id: str) -> None:
+def one_click(page: str, most: int) -> None:
+    """The places that were visited most, each a visit with one click; how to make one where there is none."""
+    known = sorted(reading.ask("places", "list", None).value, key=lambda place: -place["visit_count"])
+    with st.container(horizontal=True, gap="small"):
+        for place in known[:most]:
+            id = place["id"]
+            st.button(
+                words(place["name"]),
+                key=f"visit-now-{id}",
+                icon=":material/place:",
+                on_click=_visit,
+                args=(page, place, acting.token(f"visit-{id}")),
+            )
+        if not known:
+            st.page_link(
+                site_place("places").path, label="Make a place, to visit it with one click", icon=":material/place:"
+            )
+
+
+def _visit(page: str, place: Any, id: str) -> None:
     def do() -> Said:
         core().companion.records.places.visit(place["id"], id=id)
         return Said(True, f"Visited: {place['name']}", ("places", "unvisit", id))
 
-    acting.press(PAGE, "The visit", do, key=f"visit-{place['id']}", form=f"visit-{place['id']}")
+    acting.press(page, "The visit", do, key=f"visit-{place['id']}", form=f"visit-{place['id']}")
 
 
 def _forget(one: Any) -> None:

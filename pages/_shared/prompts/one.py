@@ -9,7 +9,7 @@ from pages._shared import formats, layout, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.literal import name
+from pages._shared.literal import name, words
 from pages._shared.prompts import finding, phases, reading, today, wrong
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
@@ -106,7 +106,7 @@ def _figures(record: Retrieval) -> None:
             "Tokens, estimated: characters / 4.",
             "tokens (estimate)",
         ),
-        Figure("Weights", finding.version(record), f"Boosts: {boosts}{more}.", rules.get("name")),
+        Figure("Weights", finding.version(record), f"Boosts: {boosts}{more}.", words(rules.get("name") or "") or None),
         Figure("Time", formats.milliseconds(record.total_ms), parts, f"embed {record.embed_ms:.0f} ms"),
         Figure("Model", record.model.split(":")[0], record.model, record.model.partition(":")[2] or None),
     )

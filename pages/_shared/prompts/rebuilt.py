@@ -21,6 +21,9 @@ COLUMNS = (
     Column("text", "Text"),
     Column("score", "Score", "score", width=75),
     Column("cosine", "Cosine", "score", width=75),
+    Column(
+        "lexical", "Words", "signed", width=75, help="What the words in common add: the active profile weighs them."
+    ),
     Column("boost", "Boost", "signed", width=75),
     Column("remark", "Remark", width=160),
 )
@@ -61,6 +64,7 @@ def _answer(found: Reconstructed) -> None:
             "text": hit.text,
             "score": hit.weighted_score,
             "cosine": hit.cosine,
+            "lexical": hit.lexical,
             "boost": hit.boost,
             "remark": "was not stored then" if hit.id in younger else "",
         }
@@ -71,7 +75,8 @@ def _answer(found: Reconstructed) -> None:
         if not rows:
             st.text("Nothing.")
             return
-        tables.show(rows, COLUMNS, key="rebuilt", zone=settings().time_zone, height="content")
+        shown = [c for c in COLUMNS if c.field != "lexical" or found.replayed.profile.fusion]
+        tables.show(rows, shown, key="rebuilt", zone=settings().time_zone, height="content")
         tables.downloads(rows, list(rows[0]), name="reconstructed", key="rebuilt-file")
         block = prompt_block(found.replayed.hits)
         with st.expander(f"Prompt block, ~{formats.short(estimate_tokens(block))} tokens (estimate)"):

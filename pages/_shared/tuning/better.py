@@ -33,7 +33,7 @@ def show(plan: Plan) -> None:
     with st.expander("Look for better boosts", icon=":material/grid_on:", type="compact", key="better"):
         st.caption(
             f"From the baseline, on this query set. Boosts are in {_unit(plan.baseline)}; a character budget is not "
-            "followed here. What is found is a candidate: evaluate it, then propose it."
+            "followed here. What is found is a candidate: propose it, then evaluate that version."
         )
         _search(plan)
         st.divider()
@@ -73,7 +73,17 @@ def _search(plan: Plan) -> None:
     columns = (Column("axis", "Boost"), Column("before", "Baseline", "signed"), Column("after", "Found", "signed"))
     tables.show(rows, columns, key="found-boosts", zone=settings().time_zone, height="content")
     tables.downloads(rows, [c.field for c in columns], name="found-boosts", key="found-boosts-file")
-    st.button("Compare it with the baseline", key="keep-draft", type="primary", on_click=_keep, args=(found.profile,))
+    if found.id is None:
+        st.text("Nothing better was found: these are the baseline's boosts.")
+        return
+    with st.container(horizontal=True):
+        kept = (found.profile, found.id)
+        st.button("Compare it with the baseline", key="keep-draft", type="primary", on_click=_keep, args=kept)
+        st.button("Propose it", key="propose-found", on_click=_propose, args=kept)
+    st.caption(
+        "Where it came from goes with it: on this set an evaluation of it counts the dialogs kept out alone, and no "
+        "other one of this set lets it be approved."
+    )
 
 
 def _run(plan: Plan, axes: tuple[str, ...]) -> None:
@@ -105,8 +115,14 @@ def _mark(plan: Plan) -> tuple[object, ...]:
     return (plan.query_set, repr(plan.baseline.as_json()), plan.metric, plan.k, plan.llm)
 
 
-def _keep(profile: Profile) -> None:
-    choices.keep_draft(replace(profile, name="found here", version=None))
+def _propose(profile: Profile, fit: str) -> None:
+    drafted = replace(profile, name="found here", version=None)
+    choices.keep_draft(drafted, (fit,))
+    choices.to_profiles(drafted)
+
+
+def _keep(profile: Profile, fit: str) -> None:
+    choices.keep_draft(replace(profile, name="found here", version=None), (fit,))
     outcome.say("done", "It stands among the profiles of this tab as “found here”: choose it above and evaluate.")
 
 
@@ -142,7 +158,8 @@ def _map(plan: Plan) -> None:
     flat = int(found.flat.sum())
     says = (
         f"Star: best ({found.values[row, column]:.3f} at {x} {found.xs[column]:+.3g}, {y} {found.ys[row]:+.3g}). "
-        f"Dots: {flat} of {found.flat.size} points that cannot be told from it (95 %). Ring: the baseline."
+        f"Dots: {flat} of {found.flat.size} points that cannot be told from it (95 %). Ring: the baseline. "
+        "Drawn on all queries: a point read off it is fitted to them, and nothing here tests it."
     )
     charts.card(
         f"{name} over {x} and {y}",

@@ -9,10 +9,12 @@ from core.tuning.evaluation import LABELS
 from core.tuning.labels import SetSummary
 from pages._shared import address, formats, session
 from pages._shared.feedback import empty
+from pages._shared.search.sliders import PROPOSAL
 from pages._shared.tuning import reading
 
 CHOSEN = "tuning.set"
 DRAFT = "tuning.draft"
+DRAFT_FITS = "tuning.draft.fits"
 # Always there to compare with: what the vectors alone find, and what their fusion with words does.
 BUILT_IN = (Profile("no boosts"), Profile("no boosts, words added", fusion=0.35))
 LIMITS = {"6": "6", "12": "12", "24": "24"}
@@ -34,12 +36,13 @@ def query_set() -> SetSummary | None:
         empty("There is no query set yet", "Make one under Query sets: a few real questions about a few dialogs.")
         return None
     by_id = {row.id: row for row in rows}
-    kept = remembered_set()
-    ids = list(by_id)
+    ids, kept = list(by_id), remembered_set()
+    if kept not in by_id:
+        kept = ids[0]  # settled before the key is made of it: the first pick would be a pick in another widget
     picked = st.selectbox(
         "Query set",
         ids,
-        index=ids.index(kept) if kept in by_id else 0,
+        index=ids.index(kept),
         format_func=lambda id: set_option(by_id[id]),
         key=f"set-{len(ids)}-{kept}",
     )
@@ -58,8 +61,21 @@ def draft() -> Profile | None:
     return kept if isinstance(kept, Profile) else None
 
 
-def keep_draft(profile: Profile | None) -> None:
+def keep_draft(profile: Profile | None, fits: tuple[str, ...] = ()) -> None:
+    """`fits`: the searches that found it, which go with its proposal."""
     session.remember(DRAFT, profile)
+    session.remember(DRAFT_FITS, fits)
+
+
+def to_profiles(profile: Profile) -> None:
+    """For the callback of a button: the form under Profiles starts from this one. A link to this same page would leave
+    the view as it is."""
+    session.remember(PROPOSAL, profile)
+    st.session_state["view"] = "profiles"
+
+
+def draft_fits() -> tuple[str, ...]:
+    return tuple(session.remembered(DRAFT_FITS, ()))
 
 
 def profiles() -> dict[str, Profile]:

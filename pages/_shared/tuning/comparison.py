@@ -71,6 +71,9 @@ def show(one: Evaluation, number: int) -> None:
             if found.get("llm"):
                 st.badge("labels of models count", color="orange")
         st.text(one.rule)
+        if found.get("fits"):
+            left_out = formats.plural(found["seen_queries"], "query is", "queries are")
+            st.text(f"On the dialogs kept out alone: {left_out} left out, as one of the profiles was found with them.")
         at = formats.moment(formats.parse(one.created_at), settings().zone)
         st.caption(f"{at} · version {one.query_set_version} of the query set · {(one.actor or {}).get('display_name')}")
     tally = found["tally"]

@@ -40,8 +40,8 @@ def show(head: Head) -> None:
     if plan is not None:
         if choices.draft() in plan.profiles:
             st.text(
-                "“found here” was fitted to part of these queries: its figure on them is flattered. Trust the gain on "
-                "the dialogs kept out, or evaluate it on another set."
+                "“found here” was fitted to part of these queries: it is evaluated on the dialogs kept out alone. "
+                "All of another set would say more."
             )
         st.button(
             "Evaluate", key="evaluate-do", type="primary", icon=":material/balance:", on_click=_evaluate, args=(plan,)

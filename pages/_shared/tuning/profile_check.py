@@ -36,13 +36,13 @@ def show(found: ProfileList) -> None:
         tables.show(lines, COLUMNS, key="after-check", zone=settings().time_zone, height="content")
         tables.downloads(lines, [c.field for c in COLUMNS], name="after-check", key="after-check-file")
         if found.previous is not None:
-            reason = st.text_input("Why back", key="revert-reason", max_chars=300, placeholder="optional")
+            st.text_input("Why back", key="revert-reason", max_chars=300, placeholder="optional")
             st.button(
                 f"Back to version {found.previous}",
                 key="revert",
                 icon=":material/undo:",
                 on_click=_back,
-                args=(found.active, found.previous, reason),
+                args=(found.active, found.previous),
                 help="Its results return exactly as they were.",
             )
 
@@ -91,6 +91,8 @@ def _said(value: float | None, shape: Callable[[float], str]) -> str:
     return "–" if value is None else shape(value)
 
 
-def _back(active: int, previous: int, reason: str) -> None:
+def _back(active: int, previous: int) -> None:
+    # Of the moment of the click: what was typed right before it is not in the page as it was last drawn.
+    reason = st.session_state.get("revert-reason") or ""
     if outcome.attempt("Going back", lambda: profile_reading.revert(active, reason)):
         outcome.say("done", f"Version {previous} is in force again.")

@@ -22,10 +22,12 @@ def show(found: ProfileList, chosen: StoredProfile) -> None:
             st.badge(f"version {chosen.version}: {state}", color="green" if state == "active" else "gray")
             if chosen.self_approved:
                 st.badge("self-approved", color="orange", help="Proposer and approver are the same person.")
-        st.text(f"{chosen.profile.name}. Boosts: {profile_words.boosts(chosen.profile)}; ", width="stretch")
+        st.text(f"{chosen.profile.name}. Boosts: {profile_words.boosts(chosen.profile)}", width="stretch")
         st.text(f"Rules: {profile_words.rules(chosen.profile)}")
         if chosen.note:
             st.text(chosen.note, width="stretch")
+        for line in profile_words.origins(chosen, profile_reading.query_sets()):
+            st.text(line, width="stretch")
         if state == "proposed":
             _proposed(chosen)
         elif state in ("approved", "retired"):
@@ -49,7 +51,7 @@ def _proposed(chosen: StoredProfile) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(one.verdict, color=COLOURS.get(one.verdict, "gray"))  # type: ignore[arg-type]
         st.text(one.rule, width="stretch")
-    note = st.text_input("Why yes", key="approve-note", max_chars=300, placeholder="optional")
+    st.text_input("Why yes", key="approve-note", max_chars=300, placeholder="optional")
     if one.verdict != "ship":
         st.warning("The evaluation does not speak for it. An approval is recorded together with this verdict.")
     st.button(
@@ -57,7 +59,7 @@ def _proposed(chosen: StoredProfile) -> None:
         key="approve",
         type="primary" if one.verdict == "ship" else "secondary",
         on_click=_approve,
-        args=(chosen.version, one.id, note),
+        args=(chosen.version, one.id),
     )
 
 
@@ -83,7 +85,9 @@ def _option(one: Evaluation) -> str:
     return f"{one.verdict}: {one.queries} queries, {one.coverage:.0%} judged, against {against}, {when}"
 
 
-def _approve(version: int, evaluation: str, note: str) -> None:
+def _approve(version: int, evaluation: str) -> None:
+    # Of the moment of the click: what was typed right before it is not in the page as it was last drawn.
+    note = st.session_state.get("approve-note") or ""
     done = outcome.attempt("Approving", lambda: profile_reading.approve(version, evaluation, note))
     if done:
         how = " It is recorded as self-approved." if done.self_approved else ""

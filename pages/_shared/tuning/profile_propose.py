@@ -15,17 +15,20 @@ from pages._shared import session
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
 from pages._shared.search.sliders import PROPOSAL
-from pages._shared.tuning import profile_reading, profile_words
+from pages._shared.tuning import choices, profile_reading, profile_words
 
 NO_SET = "none: it cannot be approved"
 
 
 def show(found: ProfileList) -> None:
     start: Profile = session.remembered(PROPOSAL, None) or found.of(found.active).profile
+    fits = origin(found, start)
     # Another start is another form: what was typed into the one before does not belong to it.
     key = f"propose-{abs(hash(str(start.as_json())))}"
     sets = profile_reading.query_sets()
     says = f"Starts from: {profile_words.boosts(start)}; {profile_words.rules(start)}. Nothing changes by proposing."
+    if fits:
+        says += " It starts from what a search on labelled queries found, and keeps that origin."
     with panel("Propose a version", says), st.form(key, border=False):
         name = st.text_input("Name", max_chars=NAME_LIMIT, placeholder="words at 0.35, no boosts", key=f"{key}-name")
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -56,7 +59,15 @@ def show(found: ProfileList) -> None:
         )
         note = st.text_input("Why", max_chars=500, placeholder="optional", key=f"{key}-why")
         if st.form_submit_button("Propose", type="primary", key=f"{key}-go"):
-            _propose(name, unit, boosts, fusion, limit, budget, quotas, judged_on, note)
+            _propose(name, unit, boosts, fusion, limit, budget, quotas, judged_on, note, fits)
+
+
+def origin(found: ProfileList, start: Profile) -> tuple[str, ...]:
+    """The searches behind what the form starts from: a draft's, a version's, or those of the active one that sliders
+    started from."""
+    if start == choices.draft():
+        return choices.draft_fits()
+    return tuple(one.id for one in found.of(start.version or found.active).fits)
 
 
 def _boost(start: Profile, source: str, key: str) -> float:
@@ -95,6 +106,7 @@ def _propose(
     quotas: dict[str, int | None],
     judged_on: str,
     note: str,
+    fits: tuple[str, ...],
 ) -> None:
     def act() -> int:
         profile = Profile(
@@ -109,7 +121,7 @@ def _propose(
         )
         if not name.strip():
             raise InputError("The name is missing.", field="name")
-        return profile_reading.propose(profile, judged_on or None, note)
+        return profile_reading.propose(profile, judged_on or None, note, fits)
 
     version = outcome.attempt("Proposing", act)
     if version:

@@ -66,9 +66,9 @@ def forget() -> None:
         read.clear()
 
 
-def propose(profile: Profile, query_set: str | None, note: str) -> int:
+def propose(profile: Profile, query_set: str | None, note: str, fits: tuple[str, ...]) -> int:
     """Errors: CoreError."""
-    return int(_act(lambda loop: loop.propose(profile, query_set=query_set, note=note)))
+    return int(_act(lambda loop: loop.propose(profile, query_set=query_set, note=note, fits=fits)))
 
 
 def approve(version: int, evaluation: str, note: str) -> Approved:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.memory.retrieval import Profile
 from core.memory.sources import SOURCES
-from core.tuning.profiles import ProfileList
+from core.tuning.profiles import ProfileList, StoredProfile
 from pages._shared import formats
 
 RPC = "match_client_memory_chunks"
@@ -53,6 +53,26 @@ def passes(profile: Profile) -> tuple[str | None, str]:
     return lines, f"These are its boosts alone: {formats_and(missing)} the existing service's function does not know."
 
 
+def origins(one: StoredProfile, sets: dict[str, str]) -> list[str]:
+    """For each search behind a version: on what, what it gained where it had not looked, and what counts for it now."""
+    said = []
+    for fit in one.fits:
+        name = f"“{sets.get(fit.query_set, 'a set that is put away')}”"
+        held = fit.held_out
+        gain = (
+            "no dialog was kept out to test it"
+            if held is None
+            else f"{fit.metric.replace(':', '@')} {100 * held['mean']:+.1f} points "
+            f"({100 * held['low']:+.1f} to {100 * held['high']:+.1f}) on "
+            f"{formats.plural(fit.held_out_queries, 'query', 'queries')} of dialogs kept out"
+        )
+        line = f"Found by a search over {formats.plural(fit.train_queries, 'query', 'queries')} of {name}: {gain}."
+        if fit.query_set == one.query_set:
+            line += " An evaluation on this set counts for it only where it leaves out what the search saw."
+        said.append(line)
+    return said
+
+
 def formats_and(parts: list[str]) -> str:
     """A list in a sentence."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -69,6 +89,7 @@ def rows(found: ProfileList, sets: dict[str, str]) -> list[dict[str, Any]]:
             "rules": rules(one.profile),
             "query_set": sets.get(one.query_set or "", ""),
             "verdict": one.verdict or "",
+            "origin": "found by a search" if one.fits else "",
             "approved_by": (f"{one.approved_by}, self-approved" if one.self_approved else one.approved_by) or "",
             "created_by": one.created_by,
             "created_at": one.created_at,

@@ -9,6 +9,7 @@ from pages._shared import formats, tables
 from pages._shared.feedback import stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
+from pages._shared.literal import words
 from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import profile_check, profile_decide, profile_propose, profile_reading, profile_words
@@ -26,7 +27,7 @@ COLUMNS = (
     Column("created_by", "Proposed by", width=130),
     Column("created_at", "Proposed", "when"),
 )
-FIELDS = (*(c.field for c in COLUMNS), "approved_at", "note")
+FIELDS = (*(c.field for c in COLUMNS), "approved_at", "origin", "note")
 HISTORY = (
     Column("version", "Version", "count", pinned=True, width=70),
     Column("kind", "How", width=90),
@@ -45,8 +46,9 @@ def show(head: Head) -> None:
     active = found.of(found.active)
     since = next((a for a in found.activations if a.ended_at is None), None)
     zone = settings().zone
+    called = words(active.profile.name)  # somebody's text: a figure is Markdown
     figures(
-        Figure("In force", f"version {active.version}", active.profile.name, active.profile.name),
+        Figure("In force", f"version {active.version}", called, called),
         Figure(
             "Since",
             formats.moment(formats.parse(since.active_at), zone) if since else "–",

@@ -10,15 +10,14 @@ from core.memory.retrieval import Profile, Unit
 from core.memory.sources import SOURCES
 from core.services.recent import LIMIT, Recent
 from core.tuning.consequences import Distances, Effect, distances, effect
-from pages._shared import address, charts, formats, layout, session, tables
+from pages._shared import address, charts, formats, layout, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
 from pages._shared.resources import core, settings
-from pages._shared.search.sliders import PROPOSAL, SCALES, WORDS
-from pages._shared.sitemap import place
+from pages._shared.search.sliders import SCALES, WORDS
 from pages._shared.tables import Column
-from pages._shared.tuning import profile_reading
+from pages._shared.tuning import choices, profile_reading
 from pages._shared.tuning.whatif_drawing import changed_by_distance
 from pages._shared.tuning.whatif_words import flips, places
 
@@ -111,20 +110,27 @@ def _sliders(active: Profile) -> Profile:
                 scale.step,
                 format=scale.format,
                 key=f"whatif_{s}_{unit}",
+                bind="query-params",
             )
             for s in SOURCES
         }
         if not same:
             st.caption("A boost in the other unit is another number for each query: the sliders start at none.")
-        fusion = st.slider("words (BM25)", 0.0, 2.0, float(active.fusion), 0.05, key="whatif_fusion")
-        keep = st.checkbox("Keep summaries out", active.quotas.get("summary") == 0, key="whatif_summary")
+        fusion = st.slider(
+            "words (BM25)", 0.0, 2.0, float(active.fusion), 0.05, key="whatif_fusion", bind="query-params"
+        )
+        keep = st.checkbox(
+            "Keep summaries out", active.quotas.get("summary") == 0, key="whatif_summary", bind="query-params"
+        )
         quotas = {s: q for s, q in active.quotas.items() if s != "summary"} | ({"summary": 0} if keep else {})
         profile = replace(
             active, name="from what-if", version=None, weights=weights, unit=unit, fusion=fusion, quotas=quotas
         )
-        if st.button("Propose this", key="whatif-propose", disabled=profile.as_json() == active.as_json()):
-            session.remember(PROPOSAL, profile)
-            st.switch_page(place("tuning").path, query_params={"view": "profiles"})
+        same = profile.as_json() == active.as_json()
+        if st.button(
+            "Propose this", key="whatif-propose", disabled=same, on_click=choices.to_profiles, args=(profile,)
+        ):
+            st.rerun()  # the fragment alone would stay in this view
     return profile
 
 

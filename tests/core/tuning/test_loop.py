@@ -134,6 +134,7 @@ def test_a_check_of_what_is_live(core: Core, dsn: str) -> None:
     bring_into_force(core, dsn, WORDS)
     core.search.search(SearchRequest("k1", "trust"))
     core.search.search(SearchRequest("k1", "photo"))
+    assert core.retrievals.recorder.flush(10)
     found = core.after_checks.look()
     assert found.before is not None and (found.now.searches, found.before.searches) == (2, 1)
     assert found.now.unjudged == 1.0 and sum(found.now.slots.values()) > 0

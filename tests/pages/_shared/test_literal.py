@@ -48,3 +48,8 @@ def test_an_id_of_letters_and_digits_needs_no_span() -> None:
     """Everything else does."""
     assert name("70114") == "70114"
     assert name("a_b_") == "`a_b_`"
+
+
+def test_an_icon_stays_the_text_that_it_is() -> None:
+    """Streamlit changes `:material/` in a code span too; an invisible joiner keeps it as it was written."""
+    assert literal("a :material/home: b") == "`a :\u2060material/home: b`"

@@ -83,13 +83,13 @@ def goal_progress(ctx: RuleContext) -> Nudge | None:
 
 def correlation_insight(ctx: RuleContext) -> Nudge | None:
     """The strongest that was not said in the last 30 days."""
-    said = {id.rpartition("@")[0] for id in ctx.shown if id.startswith("insight:")}
+    said = {id.rpartition("/")[0] for id in ctx.shown if id.startswith("insight:")}
     new = [found for found in ctx.correlations if f"insight:{found.id}" not in said]
     if not new:
         return None
     strongest = max(new, key=lambda found: (abs(found.coefficient), found.id))
     return Nudge(
-        id=f"insight:{strongest.id}@{ctx.today}",
+        id=f"insight:{strongest.id}/{ctx.today}",
         type="correlation_insight",
         title="Two things move together",
         body=f"{strongest.sentence} (r {strongest.coefficient:+.2f}, p {strongest.p_value:.3f}, "
@@ -99,6 +99,24 @@ def correlation_insight(ctx: RuleContext) -> Nudge | None:
         expires_at=ctx.now + timedelta(days=6),
         action_label="See insights",
         action_route="insights",
+    )
+
+
+def mission_paused(ctx: RuleContext) -> Nudge | None:
+    """Once per run that was one failure too many."""
+    assert ctx.event is not None
+    said = ctx.event.payload
+    if not said.get("paused"):
+        return None
+    return Nudge(
+        id=f"mission-paused-{said['iteration_id']}",
+        type="mission_paused",
+        title="A mission was paused",
+        body=f"It failed {said.get('failures', 'several')} times in a row. Look at its last run, then resume it.",
+        priority="high",
+        module=MODULE,
+        action_label="See missions",
+        action_route="missions",
     )
 
 
@@ -129,6 +147,15 @@ GENERAL_RULES = (
         goal_progress,
     ),
     Rule(
+        "mission-paused",
+        "Mission paused",
+        "When a mission failed so often that it was paused.",
+        MODULE,
+        OnEvent(("MissionIterationFinished",)),
+        mission_paused,
+        learnable=False,
+    ),
+    Rule(
         "correlation-insight",
         "New correlation",
         "Mondays at 9:00: the strongest that was not said in 30 days.",
@@ -143,7 +170,7 @@ def insight_of(nudge: Nudge) -> str | None:
     """The correlation that a nudge is about."""
     if nudge.type != "correlation_insight":
         return None
-    return nudge.id.removeprefix("insight:").rpartition("@")[0]
+    return nudge.id.removeprefix("insight:").rpartition("/")[0]
 
 
 def _progress(goal: Any) -> str | None:

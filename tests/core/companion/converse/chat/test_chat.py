@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.companion.converse.chat.chat import QUESTION_LIMIT, UNTITLED
+from core.companion.converse.chat.chat import UNTITLED
+from core.companion.converse.chat.questions import QUESTION_LIMIT
 from core.companion.converse.chat.store import ChatStore
 from core.errors import ConflictError, DatabaseUnavailable, Forbidden, InputError, NotFound
 from core.events.actor import ai, run_as

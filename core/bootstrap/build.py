@@ -1,38 +1,26 @@
-"""The only place that builds things and joins siblings: Settings -> Core. Importing it connects to nothing."""
+"""Everything built once, in the order in which one needs the other, and closed in the reverse."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from decimal import Decimal
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database
+from core.bootstrap.core import Core
+from core.bootstrap.health import open_health
 from core.clock import Clock, SystemClock
-from core.companion.companion import Companion, Deps, open_companion
+from core.companion.companion import Deps, open_companion
 from core.companion.converse.llm.opening import ModelSettings
+from core.companion.demo.load import CompanionDemo
 from core.config import Settings
-from core.db.client import Database
 from core.embedding.provider import Embedder
-from core.events.emitter import Events, open_events
+from core.events.emitter import open_events
 from core.events.spool import spool_folder
-from core.health.changes import Changes
-from core.health.daily import DailyChecks
-from core.health.monitor import Monitor
-from core.health.service import HealthService
-from core.health.timeline import Timeline
-from core.health.webhook import Webhook
 from core.jobs.jobs import Jobs
-from core.local.migrate import read_migrations
 from core.local.server import Endpoint, LocalSupabase
 from core.memory.dialogs import DialogReads
-from core.memory.status import PairStatus, pair_status
 from core.memory.store import ChunkStore
 from core.photos.opening import open_photos
-from core.photos.service import PhotoService
 from core.retrievals.retrievals import Retrievals
 from core.services.cleanup_job import CleanupJob
 from core.services.corrections import CorrectionService
@@ -53,74 +41,10 @@ from core.services.snapshots import SnapshotService
 from core.services.upload_files import UploadFiles
 from core.tuning.aftercheck import AfterChecks
 from core.tuning.loop import Loop
-from core.tuning.opening import Tuning, open_tuning
+from core.tuning.opening import open_tuning
 from core.tuning.profiles import Profiles
 from core.tuning.rent import RentReads
 from core.usage.usage import Usage
-
-MIGRATIONS = Path(__file__).parent.parent / "supabase" / "migrations"
-
-
-@dataclass(frozen=True)
-class Core:
-    """Everything a page, a route or a command needs; one per process, thread-safe, closed once.
-
-    `local` is the embedded Supabase where this process started or joined one, else None. Reads go through `dialogs`,
-    `health` and `events.store`; what changes or searches goes through `ingest`, `search` and `demo`.
-    """
-
-    settings: Settings
-    clock: Clock
-    db: Database
-    local: LocalSupabase | None
-    events: Events
-    embedder: ActiveEmbedder
-    dialogs: DialogReads
-    search: SearchService
-    ingest: IngestService
-    health: HealthService
-    demo: DemoService
-    snapshots: SnapshotService
-    jobs: Jobs
-    intake: IntakeService
-    reembed: ReembedService
-    recipe: RecipeService
-    cleanup: CleanupJob
-    snapshot_source: SnapshotSource
-    usage: Usage
-    corrections: CorrectionService
-    merges: MergeService
-    erasures: EraseService
-    monitor: Monitor
-    photos: PhotoService
-    companion: Companion
-    retrievals: Retrievals
-    replays: ReplayService
-    profiles: Profiles
-    loop: Loop
-    after_checks: AfterChecks
-    recent: RecentSearches
-    tuning: Tuning
-    rent: RentReads
-    on_close: ExitStack
-
-    def model(self) -> str | None:
-        """The embedding model whose rows are searchable; None while no embedder can be had."""
-        return self.embedder.model()
-
-    def status(self, ru_id: object, tu_id: object) -> PairStatus:
-        """How fresh the memory of one pair is. Errors: MissingIdentity, DatabaseError."""
-        return pair_status(self.dialogs, ru_id, tu_id)
-
-    def close(self) -> None:
-        """Drain the events, end the embedder, close connections, leave the embedded server. Idempotent."""
-        self.on_close.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
 
 def build_core(
@@ -143,7 +67,7 @@ def build_core(
         if endpoint is None and settings.embedded:
             local = LocalSupabase.attach(settings.data_dir, migrations=MIGRATIONS)
             started.callback(local.close)
-        db = _database(settings, endpoint, local)
+        db = open_database(settings, endpoint, local)
         started.callback(db.close)
         folder = spool_folder(settings.data_dir, settings.hosted.url if settings.hosted else None)
         events = open_events(db, folder, clock)
@@ -160,22 +84,7 @@ def build_core(
         ingest = IngestService(ChunkStore(db), active, events, recipe_setting.fresh)
         snapshots = SnapshotService(db, events, clock, embedded=settings.embedded)
         jobs.hourly(snapshots.daily.tend)
-        webhook = Webhook(settings.webhook_url) if settings.webhook_url else None
-        health = HealthService(
-            db,
-            clock,
-            embedded=settings.embedded,
-            migrations=read_migrations(MIGRATIONS),
-            model=active.model,
-            probe=_probe(active),
-            events=events,
-            webhook=webhook.verdict if webhook else None,
-        )
-        changes = Changes(events, db, webhook.tell if webhook else None)
-        monitor = Monitor(health, Timeline(db, clock), changes, DailyChecks(db, clock))
-        if webhook:
-            started.callback(webhook.close)
-        started.callback(monitor.stop)
+        health, monitor = open_health(settings, db, clock, events, active, started)
         photos = open_photos(settings, db, events, clock, active, jobs, usage)
         started.callback(photos.close)
         profiles = Profiles(db)
@@ -187,9 +96,9 @@ def build_core(
         )
         intake = IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest)
         reembed = ReembedService(
-            db, active, events, jobs, hosted=not settings.embedded, price=_embedding_price(usage, clock)
+            db, active, events, jobs, hosted=not settings.embedded, price=embedding_price(usage, clock)
         )
-        recipe = RecipeService(db, active, recipe_setting, events, jobs, reembed, price=_embedding_price(usage, clock))
+        recipe = RecipeService(db, active, recipe_setting, events, jobs, reembed, price=embedding_price(usage, clock))
         cleanup = CleanupJob(snapshots, jobs)
         corrections, merges = CorrectionService(db, events), MergeService(db, events)
         companion = open_companion(
@@ -212,16 +121,12 @@ def build_core(
                 health=health,
                 monitor=monitor,
                 retrievals=retrievals,
-                models=ModelSettings(
-                    ollama_base_url=settings.ollama_base_url,
-                    ollama_model=settings.ollama_model,
-                    gemini_api_key=settings.gemini_api_key,
-                    gemini_base_url=settings.gemini_base_url,
-                    gemini_model=settings.chat_model,
-                ),
+                models=models_of(settings),
             )
         )
         started.callback(companion.close)
+        invented = CompanionDemo(companion)
+        demo.also(invented.write, invented.removed)
         core = Core(
             settings=settings,
             clock=clock,
@@ -271,37 +176,12 @@ def build_core(
     return core
 
 
-def _database(settings: Settings, endpoint: Endpoint | None, local: LocalSupabase | None) -> Database:
-    def revive() -> str:
-        assert local is not None
-        return local.revive().url
-
-    if endpoint is None and settings.hosted is not None:
-        return Database(settings.hosted.url, settings.hosted.key.get_secret_value(), timeout_s=settings.db_timeout_s)
-    if endpoint is None:
-        assert local is not None
-        endpoint = local.endpoint
-    return Database(
-        endpoint.url,
-        endpoint.service_role_key,
-        timeout_s=settings.db_timeout_s,
-        revive=revive if local is not None else None,
+def models_of(settings: Settings) -> ModelSettings:
+    """Where the companion's language models are."""
+    return ModelSettings(
+        ollama_base_url=settings.ollama_base_url,
+        ollama_model=settings.ollama_model,
+        gemini_api_key=settings.gemini_api_key,
+        gemini_base_url=settings.gemini_base_url,
+        gemini_model=settings.chat_model,
     )
-
-
-def _embedding_price(usage: Usage, clock: Clock) -> Callable[[str], Decimal | None]:
-    """USD per million tokens of an embedding model by its stored name, as entered; None where nobody has."""
-
-    def price(name: str) -> Decimal | None:
-        model = name.rsplit(":", 1)[0]
-        dated = usage.prices.book().at(model.split("-", 1)[0], model, clock.now())
-        return dated[0].input_usd if dated and 0 in dated else None
-
-    return price
-
-
-def _probe(active: ActiveEmbedder) -> Callable[[], None]:
-    def probe() -> None:
-        active().embed_query("health")
-
-    return probe

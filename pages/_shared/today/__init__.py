@@ -1,0 +1,1 @@
+"""The parts of the Today page; `glance` stands on Overview too."""

@@ -9,9 +9,10 @@ from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database
 from core.bootstrap.core import Core
 from core.bootstrap.health import open_health
 from core.clock import Clock, SystemClock
-from core.companion.companion import Deps, open_companion
 from core.companion.converse.llm.opening import ModelSettings
 from core.companion.demo.load import CompanionDemo
+from core.companion.deps import Deps
+from core.companion.opening import open_companion
 from core.config import Settings
 from core.embedding.provider import Embedder
 from core.events.emitter import open_events

@@ -13,7 +13,7 @@ from core.events.actor import run_as, system
 from core.usage.periods import Period, midnight
 
 if TYPE_CHECKING:
-    from core.companion.companion import Deps
+    from core.companion.deps import Deps
 
 NOTED_AGAIN = timedelta(minutes=15)
 _NAMESPACE = uuid.UUID("1c7c7a4c-4b55-5a0e-8a0c-8d0f7d0c6a11")

@@ -19,7 +19,7 @@ _FIRST, _LAST = date(1900, 1, 1), date(2200, 1, 1)
 def title(value: Any, field: str) -> str:
     """One line of 1 to 200 characters."""
     line = _words(value, field)
-    if not line:
+    if all(unicodedata.category(c)[0] in "CZM" for c in line):  # also what nobody would see
         raise InputError(f"{field} is empty.", field=field)
     if len(line) > TITLE_LIMIT:
         raise InputError(f"{field} is longer than {TITLE_LIMIT} characters.", field=field)

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from core.companion.records import meals
+from core.companion.records import checks, meals
 from core.companion.records.places import CATEGORIES
 from core.companion.records.tasks import PRIORITIES
-from core.companion.records.when import find_day, find_length, find_times, say_day, without
+from core.companion.records.when import THOUSANDS, find_day, find_length, find_times, say_day, without
 from core.errors import InputError
 
 _MARK = re.compile(r"(?<!\S)!(\w+)(?!\S)")
-_NUMBER = r"(\d+(?:[.,]\d+)?)"
-_KCAL = re.compile(_NUMBER + r"\s?(?:kcal|calories|cal)\b", re.IGNORECASE)
+_NUMBER = r"(?<![\w.,])(-?\d+(?:[.,]\d+)?)"
+_KCAL = re.compile(rf"(?:{THOUSANDS}|{_NUMBER})" + r"\s?(?:kcal|calories|cal)\b", re.IGNORECASE)
 _PROTEIN = re.compile(rf"{_NUMBER}\s?g(?:rams?)?\s+(?:of\s+)?protein\b|\bprotein\s+{_NUMBER}\s?g\b", re.IGNORECASE)
-_DEGREES = re.compile(r"(?<![\w.])(-?\d{1,2}(?:\.\d+)?)[,;]?\s+(-?\d{1,3}(?:\.\d+)?)(?![\w.])")
+# As maps copy them; without decimals only where nothing else can be meant.
+_DEGREES = (
+    re.compile(r"(?<![\w.,])(-?\d{1,2}\.\d+)(?:\s*[,;]\s*|\s+)(-?\d{1,3}\.\d+)(?!\.?\w|,\d)"),
+    re.compile(r"(?<![\w.,])(-?\d{1,2}(?:\.\d+)?)[,;]?\s+(-?\d{1,3}(?:\.\d+)?)(?!\.?\w|,\d)"),
+)
 HOUR = timedelta(hours=1)
+LONGEST = timedelta(14)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,9 @@ class QuickAppointment:
         where = f" · at {self.location}" if self.location else ""
         if not isinstance(self.start, datetime) or not isinstance(self.end, datetime):
             return f"Appointment: {self.title} · {say_day(self.start, today)}, all day{where}"
-        until = f"{self.end:%H:%M}" + ("" if self.end.date() == self.start.date() else " the day after")
+        days = (self.end.date() - self.start.date()).days
+        after = "" if days == 0 else " the day after" if days == 1 else f" on {say_day(self.end.date(), today)}"
+        until = f"{self.end:%H:%M}{after}"
         return f"Appointment: {self.title} · {say_day(self.start.date(), today)}, {self.start:%H:%M} to {until}{where}"
 
 
@@ -96,14 +103,19 @@ def appointment(text: str, today: date, zone: ZoneInfo) -> QuickAppointment:
         start, end, rest = find_times(rest)
     length, rest = find_length(rest) if start is not None and end is None else (None, rest)
     day, rest = find_day(rest, today)
-    title, day = _left(rest, "Dentist friday 14:00-14:30"), day or today
+    title, day = _left(rest, "Dentist friday 14:00-14:30"), checks.day(day or today, "day")
     if start is None:
         return QuickAppointment(title, day, day + timedelta(1), True, place.strip() or None)
-    begins = datetime.combine(day, start, zone)
+    if length is not None and length > LONGEST:
+        raise InputError("An appointment lasts at most 14 days.", field="text")
+    clock = datetime.combine(day, start)
     if end is not None:
-        ends = datetime.combine(day + timedelta(1 if end <= start else 0), end, zone)
+        until = datetime.combine(day + timedelta(1 if end <= start else 0), end)
     else:
-        ends = (datetime.combine(day, start) + (length or HOUR)).replace(tzinfo=zone)
+        until = clock + (length or HOUR)
+    begins, ends = _real(clock, zone), _real(until, zone)
+    if ends.astimezone(UTC) <= begins.astimezone(UTC):  # the hour that the clocks leave out
+        ends = (begins.astimezone(UTC) + (until - clock)).astimezone(zone)
     return QuickAppointment(title, begins, ends, False, place.strip() or None)
 
 
@@ -113,7 +125,7 @@ def meal(text: str, now: time) -> QuickMeal:
     protein = _float(found[1] or found[2]) if found else None
     rest = without(text, found) if found else text
     found = _KCAL.search(rest)
-    calories = _float(found[1]) if found else None
+    calories = _float(found[2] or re.sub(r"[^\d-]", "", found[1])) if found else None
     rest = without(rest, found) if found else rest
     first, _, others = rest.strip().partition(" ")
     kind = first.lower().rstrip(":,")
@@ -125,11 +137,16 @@ def meal(text: str, now: time) -> QuickMeal:
 def place(text: str) -> QuickPlace:
     """`Gym 50.4501 30.5234 !sport`; two numbers alone are where somebody is now."""
     category, rest = _mark(text, {c: c for c in CATEGORIES})
-    found = _DEGREES.search(rest)
+    found = _DEGREES[0].search(rest) or _DEGREES[1].search(rest)
     if found is None:
         raise InputError("A place needs its latitude and longitude, like: Gym 50.4501 30.5234 !sport", field="text")
     name = without(rest, found).strip(" ,;") or None
     return QuickPlace(name, float(found[1]), float(found[2]), category or "other")
+
+
+def _real(clock: datetime, zone: ZoneInfo) -> datetime:
+    """A time as that day's clocks show it: one that they leave out is an hour later."""
+    return clock.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
 
 
 def _mark(text: str, known: dict[str, str]) -> tuple[str | None, str]:

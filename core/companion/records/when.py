@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import date, time, timedelta
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+# 1,200 and 1.200: nobody means three decimals of a kcal or a ml.
+THOUSANDS = r"(?<![\w.,])(-?[1-9]\d{0,2}(?:[.,\u00a0\u202f]\d{3})+)(?!\d)"
 _BEFORE = r"(?:\b(?:on|by|due|until|next)\s+)?"
 _DAY = re.compile(
     _BEFORE + r"(?:\b(?P<iso>\d{4}-\d{2}-\d{2})\b|(?<![\d.])(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})?(?!\d)"
@@ -21,7 +23,7 @@ _SPAN = re.compile(
 )
 _TIME = re.compile(r"(?P<at>\bat\s+)?(?<![\d:.])" + _CLOCK.format("a") + r"(?![\d:.])", re.IGNORECASE)
 _LENGTH = re.compile(
-    r"(?:\bfor\s+)?(?<![\d.])(?P<n>\d+(?:[.,]\d+)?)\s?(?P<unit>hours?|hrs?|h|minutes?|mins?|min)\b", re.IGNORECASE
+    r"(?:\bfor\s+)?(?<![\d.])(?P<n>\d{1,6}(?:[.,]\d+)?)\s?(?P<unit>hours?|hrs?|h|minutes?|mins?|min)\b", re.IGNORECASE
 )
 
 

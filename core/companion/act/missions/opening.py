@@ -20,7 +20,7 @@ from core.companion.records.records import Records
 from core.companion.reflect.opening import Reflection
 
 if TYPE_CHECKING:
-    from core.companion.companion import Deps
+    from core.companion.deps import Deps
 
 
 def open_missions(

@@ -18,7 +18,7 @@ from core.usage.lines import folded
 from core.usage.periods import last_days
 
 if TYPE_CHECKING:
-    from core.companion.companion import Deps
+    from core.companion.deps import Deps
 
 RANGES = {"today": 1, "week": 7, "month": 30}
 HOURS = {"24": "the last day", "168": "the last week", "720": "the last 30 days"}

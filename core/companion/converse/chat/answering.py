@@ -166,6 +166,7 @@ def _told(outcome: Outcome) -> dict[str, Any]:
     return {
         "latency_ms": round(outcome.latency_ms, 1),
         "rounds": outcome.rounds,
+        "own_words": outcome.own_words,
         "tokens": outcome.tokens,
         "tried": [asdict(skip) for skip in outcome.tried],
     }

@@ -60,6 +60,11 @@ class Outcome:
     def answered(self) -> bool:
         return self.last.answer is not None
 
+    @property
+    def own_words(self) -> bool:
+        """Whether the text is the model's; else it is what tools said, which a model may not be told again."""
+        return self.last.answer is not None and bool(self.last.answer.text.strip())
+
 
 class Watcher:
     """What somebody who looks on is told; does nothing by itself."""

@@ -17,7 +17,7 @@ from core.companion.converse.rules_tier.rules import RulesTier
 from core.companion.reflect.opening import Reflection
 
 if TYPE_CHECKING:
-    from core.companion.companion import Deps
+    from core.companion.deps import Deps
 
 HEALTH_AGE_S = 90.0  # as the day's own section
 

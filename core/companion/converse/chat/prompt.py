@@ -61,4 +61,6 @@ def _told(
             # The words alone: what mattered of the figures stands in the answer.
             result = told(find(call.name), ToolResult(call.success, call.message), aliases, why_not)
             said.append(Message("tool", result, call_id=id, name=call.name))
-    return (*said, Message("assistant", aliases.hide(turn.answer or "")))
+    # Where the model found no words, the answer is what the tools said to the operator, unredacted.
+    own = (turn.meta or {}).get("own_words") is True
+    return (*said, Message("assistant", aliases.hide(turn.answer or "") if own else "The results were shown."))

@@ -87,6 +87,15 @@ def test_nothing_planted_is_in_a_request(talk: Opened, tier: str) -> None:
         assert not re.findall(r".{40}(?<![\w.])1,?234(?!\w).{20}", re.sub(UUID, "", said))
 
 
+def test_what_tools_said_in_place_of_an_answer_is_not_told_again(talk: Opened) -> None:
+    """The operator sees the figures of meals; the next request does not hold them."""
+    made = talk(server=[{"call": "get_nutrition_summary"}, "", "Fine."])
+    plant(made)
+    assert "1234 of 2000 kcal" in str(made.ask("What did I eat?").answer)
+    assert made.ask("And now?").answer == "Fine."
+    assert "1234" not in re.sub(UUID, "", repr([r["messages"] for r in made.fake.requests]))  # type: ignore[union-attr]
+
+
 def test_titles_that_name_somebody_are_left_out(talk: Opened) -> None:
     """Line by line and leaf by leaf: the rest of the context and of a result is told."""
     made = talk(cloud=[{"call": "list_tasks"}, "Two tasks."])

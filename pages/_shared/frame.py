@@ -17,7 +17,8 @@ from pages._shared.feedback import boundary  # noqa: E402
 from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
 HERE = Path(__file__).parent
-LISTED = ("", "overview", "today")  # pages that list the nudges themselves; the first page has no path
+# Pages that list the nudges themselves (the first page has no path), and the one whose own field is in that corner.
+WITHOUT_STACK = ("", "overview", "today", "chat")
 
 # The icon comes before the navigation: otherwise the browser fetches one from another host.
 st.set_page_config(
@@ -41,7 +42,7 @@ with guard.framed():
     with st.sidebar, boundary("The health light"):
         light.show()
         nudges.badge()
-    if page.url_path not in LISTED:
+    if page.url_path not in WITHOUT_STACK:
         nudges.frame()
     with boundary(page.title):
         page.run()

@@ -68,15 +68,18 @@ def stack() -> None:
     if all(nudge.id in hidden for nudge in found):
         _pill(found)
         return
+    news = [nudge for nudge in found if nudge.id not in hidden][:STACKED]
     with st.container(key="nudge-stack", gap="small"):
-        for position, nudge in enumerate(found[:STACKED]):
+        for position, nudge in enumerate(news):
             with st.container(border=True, gap="xsmall", key=f"nudge-stack-{position}"):
                 card(nudge, f"stack-{position}")
         with st.container(
             border=True, key="nudge-stack-foot", horizontal=True, vertical_alignment="center", gap="small"
         ):
-            more = len(found) - STACKED
+            more = len(found) - len(news)
             st.caption(f"{more} more" if more > 0 else formats.plural(len(found), "nudge"))
+            if len(news) < min(STACKED, len(found)):
+                st.button("Show", key="nudge-more", type="tertiary", on_click=partial(session.remember, HIDDEN, ()))
             st.button(
                 "Hide",
                 key="nudge-hide",

@@ -121,6 +121,15 @@ def test_what_was_there_before_waits_behind_a_button(core: Core, open_page: Open
     assert outcomes(core) == []
 
 
+def test_only_what_is_urgent_opens_by_itself(core: Core, open_page: Open) -> None:
+    """One card, not the whole pile; the rest on demand."""
+    say(core, "older", "medium")
+    say(core, "urgent")
+    at = calm(open_page("settings"))
+    assert [t.value for t in at.text].count(ODD) == 1 and "1 more" in texts(at)
+    assert [t.value for t in press(at, "Show").text].count(ODD) == 2
+
+
 def test_a_database_that_is_away_spoils_no_page(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page says it itself; the stack keeps quiet."""
 

@@ -55,13 +55,15 @@ def _json(one: Ran) -> dict[str, Any]:
 
 @contextmanager
 def _ended_by_signal() -> Iterator[None]:
-    """SIGTERM does what Ctrl-C does: the run in hand is closed, the mission stays due."""
+    """SIGTERM does what Ctrl-C does: the run in hand is closed, the mission stays due. Both are set, as a process that
+    a shell starts in the background ignores Ctrl-C."""
 
     def interrupt(signum: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {sign: signal.signal(sign, interrupt) for sign in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for sign, handler in before.items():
+            signal.signal(sign, handler)

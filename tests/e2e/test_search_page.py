@@ -9,8 +9,8 @@ from tests.e2e.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
-SAME = "the same set as with the active weights"
-OTHER = "another set than with the active weights"
+SAME = "the same set as with the active profile"
+OTHER = "another set than with the active profile"
 
 
 def search(page: Page) -> None:

@@ -18,6 +18,7 @@ def test_the_cases_are_what_was_searched(core: Core) -> None:
     core.ingest.ingest(body("k1"))
     answers = [core.search.search(SearchRequest("k1", q, limit=5)) for q in ("trust", "sea", "trust")]
     core.search.search(SearchRequest("gone", "trust"))
+    assert core.retrievals.recorder.flush(10)
     steps: list[tuple[int, int]] = []
     found = core.recent.load(progress=lambda done, of: steps.append((done, of)))
     assert (found.asked, found.recorded, found.nothing, found.without_words) == (4, 4, 1, 0)

@@ -6,6 +6,7 @@ silently another model. Source: spec/companion.md, TI-2 to TI-5.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Mapping
@@ -115,7 +116,7 @@ class Router:
         if request.content_class == "sensitive":
             return "sensitive", "what it needs is sensitive"
         said = [*texts, *(m.content for m in request.messages if not m.constant)]
-        said += [repr(call.arguments) for m in request.messages for call in m.calls]
+        said += [json.dumps(call.arguments, default=repr) for m in request.messages for call in m.calls]
         try:
             reason = why_sensitive(said, self._known, [m.content for m in request.messages if m.constant])
         except CoreError:

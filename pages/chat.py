@@ -23,7 +23,7 @@ with boundary(here.title):
     bar.show(talk)
     bar.who_answers()
     outcome.show()
-    busy = talk.running is not None and not talk.running.ended
+    busy = talk.busy
     message_id = outcome.form_id(talking.INPUT)
     cards: set[str] = set()
     if talk.transcript is None:

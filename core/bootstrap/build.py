@@ -171,10 +171,15 @@ def build_core(
     if background:
         core.jobs.work()
         core.monitor.start()
-        core.companion.start()
         core.on_close.callback(demo.stop)
-        threading.Thread(target=demo.load_when_due, name="demo data", daemon=True).start()
+        threading.Thread(target=_begin, args=(core,), name="demo data", daemon=True).start()
     return core
+
+
+def _begin(core: Core) -> None:
+    """The companion looks at a day that is there: half of the demo data would be told of as if it were all."""
+    core.demo.load_when_due()
+    core.companion.start()
 
 
 def models_of(settings: Settings) -> ModelSettings:

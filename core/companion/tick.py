@@ -71,8 +71,10 @@ class Tick:
     def close(self, timeout_s: float = 10.0) -> None:
         """Stop after the step in hand."""
         self._stop.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(timeout_s)
+        with self._lock:  # a start that is under way is over then
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout_s)
 
     @property
     def stopping(self) -> bool:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Hashable, Mapping
 from datetime import UTC, date, datetime
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
+K = TypeVar("K", bound=Hashable)
 STEPS = ((60, "s"), (60, "min"), (24, "h"), (60, "d"))
 
 
@@ -106,3 +110,17 @@ def snippet(text: str, length: int = 90) -> str:
 
 def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def apart(names: Mapping[K, str]) -> dict[K, str]:
+    """The names with a number behind each that was there before: of a choice the browser sends the words back, so that
+    of two alike the first would always be the one chosen."""
+    seen: Counter[str] = Counter()
+    found: dict[K, str] = {}
+    taken = set(names.values())
+    for key, name in names.items():
+        seen[name] += 1
+        while seen[name] > 1 and f"{name} ({seen[name]})" in taken:
+            seen[name] += 1
+        found[key] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.bootstrap import Core, build_core
+from core.companion.tick import Tick
 from core.config import read_settings
 from core.embedding.test import TestEmbedder
 from core.errors import DatabaseUnavailable, ProviderMissing
 from core.local import state as states
 from core.memory.requests import SearchRequest
+from core.services.demo import DemoService
 from tests.support.dialogs import body
 
 if TYPE_CHECKING:
@@ -97,6 +100,21 @@ def test_closing_twice_is_harmless(core: Core) -> None:
     """A lifespan and an atexit hook may both do it."""
     core.close()
     core.close()
+
+
+def test_the_companion_waits_for_the_demo_data(
+    env: Mapping[str, str], endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is said of a day of which half is written: the companion begins once the load is over."""
+    order: list[str] = []
+    over = threading.Event()
+    monkeypatch.setattr(DemoService, "load_when_due", lambda _: (over.wait(30), order.append("loaded")))
+    begun = threading.Event()
+    monkeypatch.setattr(Tick, "start", lambda _: (order.append("begun"), begun.set()))
+    with build_core(read_settings(env), endpoint=endpoint, embedder=TestEmbedder()):
+        over.set()
+        assert begun.wait(30)
+    assert order == ["loaded", "begun"]
 
 
 def test_demo_data_is_loaded_beside_the_first_page(env: Mapping[str, str], endpoint: Endpoint, tmp_path: Path) -> None:

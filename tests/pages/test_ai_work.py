@@ -69,7 +69,7 @@ def test_take_back(core: Core, open_page: Open) -> None:
     assert "Cannot be taken back: 1 × cleanup ran." in said
     at.button(key="take-back-now").click()
     said = texts(calm(at.run()))
-    assert "2 of 3 changes taken back, 1 cannot be." in said
+    assert "2 of 3 changes taken back, 1 cannot be." in said and "Taken back: 2." in said
     assert core.companion.records.tasks.list("all").total == 0
     assert "yes" in set(next(d.value for d in at.dataframe if "state" in d.value)["state"])
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
+from core.companion.converse.chat.chat import Chat
+from core.companion.converse.chat.running import Running
 from core.companion.converse.chat.store import ChatStore
 from core.companion.converse.rules_tier.answer import SUGGESTIONS
 from core.companion.converse.rules_tier.rules import UNKNOWN
@@ -178,3 +181,36 @@ def test_broken(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) ->
     assert "The database took too long." in texts(at) and "Not sent: How is today?" in texts(at)
     monkeypatch.setattr(ChatStore, "list", away)
     assert "Chat cannot be shown" in texts(open_page("chat"))
+
+
+def test_two_conversations_of_one_name(core: Core, open_page: Open) -> None:
+    """The list tells them apart: the one that is chosen is opened."""
+    for _ in range(2):
+        say(open_page("chat"), "How is today?")
+    newest, oldest = core.companion.chat.conversations().rows
+    at = open_page("chat", query={"conversation": newest.id})
+    names = list(at.selectbox(key="chat-choice").options)
+    assert len({*names}) == len(names) == 2
+    at = calm(at.selectbox(key="chat-choice").set_value(oldest.id).run())
+    assert at.session_state["desk.kept.chat.open"] == oldest.id
+    assert at.selectbox(key="chat-choice").value == oldest.id
+
+
+def test_an_answer_that_comes_while_the_page_is_drawn(
+    core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends between the reading of the conversation and the drawing: the page follows it, and shows the answer."""
+    read, first = Chat.read, []
+
+    def late(self: Chat, id: str) -> Any:
+        turn = self.running(id)
+        found = read(self, id)
+        if turn is not None and not first:
+            first.append(turn.wait())
+            found = replace(found, turns=tuple(replace(t, answer=None, meta=None) for t in found.turns))
+        return found
+
+    monkeypatch.setattr(Chat, "read", late)
+    monkeypatch.setattr(Running, "ended", property(lambda self: self._ended and bool(first)))
+    at = say(open_page("chat"), "How is today?")
+    assert "Another process" not in texts(at) and "Rules · " in texts(at) and first

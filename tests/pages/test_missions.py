@@ -110,6 +110,16 @@ def test_made_for_a_model(core: Core, open_page: Open) -> None:
     assert "Usage: Usage of the last 7 days" in [t.value for t in at.text]
 
 
+def test_two_inputs_of_one_name(core: Core, open_page: Open) -> None:
+    """Two tasks called the same are two choices, told apart."""
+    tasks = [core.companion.records.tasks.create("Write the report") for _ in range(2)]
+    at = press(open_page("missions"), "New mission")
+    at = calm(next(c for c in at.button_group if c.label == "Planned by").set_value("llm").run())
+    told = next(m for m in at.multiselect if m.label == "What it is told")
+    assert len([o for o in told.options if "Write the report" in o]) == 2
+    assert len({*told.options}) == len(told.options) and tasks
+
+
 def test_a_bad_cron(open_page: Open) -> None:
     """It says what is wrong, and cannot be saved; the 31st shows its dates."""
     at = press(open_page("missions"), "New mission")

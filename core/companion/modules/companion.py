@@ -17,7 +17,7 @@ from core.companion.reflect.facts import SHOWN_FROM
 from core.companion.reflect.goals.goal import Goal
 from core.companion.reflect.opening import Reflection
 
-FACTS, CORRELATIONS = 20, 10
+FACTS, CORRELATIONS, NUDGES = 12, 8, 8
 
 
 def companion(
@@ -58,27 +58,23 @@ def _reads(mind: Callable[[], Reflection]) -> tuple[ModuleTool, ...]:
         streaks, nudges = list(known.streaks()), mind().nudges.open()
 
         def shown(hidden: Collection[str]) -> dict[str, Any]:
+            # A line each, without the category: a model is told whole lines, and few enough to look at one by one.
+            open_to = [n for n in nudges if n.module not in hidden]
             return {
                 "streaks": [
-                    {"label": s.label, "days": s.current, "longest": s.longest, "status": s.status}
+                    f"{s.label}: {s.current} days, {s.status.replace('_', ' ')}, longest {s.longest}"
                     for s in streaks
                     if s.module not in hidden
                 ],
                 "facts": [
-                    {"content": f.content, "category": f.category, "confidence": f.confidence}
-                    for f in facts
-                    if not {*f.source_modules} & {*hidden}
+                    f"{f.content} ({f.confidence:.0%} sure)" for f in facts if not {*f.source_modules} & {*hidden}
                 ],
                 "correlations": [
-                    {"sentence": c.sentence, "r": c.coefficient, "p": c.p_value, "days": c.sample_size}
+                    f"{c.sentence} (r {c.coefficient:+.2f}, {c.sample_size} days)"
                     for c in correlations
                     if not {c.factor_a.module, c.factor_b.module} & {*hidden}
                 ],
-                "nudges": [
-                    {"nudge_id": n.id, "title": n.title, "priority": n.priority}
-                    for n in nudges
-                    if n.module not in hidden
-                ],
+                "nudges": [{"nudge_id": n.id, "title": n.title} for n in open_to[:NUDGES]],
             }
 
         said = f"{len(facts)} facts, {len(correlations)} correlations, {len(streaks)} streaks, {len(nudges)} nudges."

@@ -129,12 +129,13 @@ def water_reminder(ctx: RuleContext) -> Nudge | None:
     if not FIRST_HOUR <= ctx.hour <= LAST_HOUR or water["percent"] >= 100 or water["ml"] >= water["goal"]:
         return None
     left = water["goal"] - water["ml"]
-    hourly = math.ceil(left / max(LAST_HOUR - ctx.hour, 1))
+    hours = LAST_HOUR - ctx.hour
+    pace = f": {math.ceil(left / hours):,} ml an hour until {LAST_HOUR} h" if hours > 0 else ""
     return Nudge(
         id=f"water-{ctx.today}-{ctx.hour}",
         type="water_reminder",
         title="Time for water",
-        body=f"{left:,.0f} ml are left of {water['goal']:,.0f} ml: {hourly:,} ml an hour until {LAST_HOUR} h.",
+        body=f"{left:,.0f} ml are left of {water['goal']:,.0f} ml{pace}.",
         priority="medium" if water["percent"] < 50 else "low",
         module="drink",
         expires_at=ctx.now + timedelta(minutes=EVERY_MIN),

@@ -19,7 +19,7 @@ _FIRST, _LAST = date(1900, 1, 1), date(2200, 1, 1)
 def title(value: Any, field: str) -> str:
     """One line of 1 to 200 characters."""
     line = _words(value, field)
-    if all(unicodedata.category(c)[0] in "CZM" for c in line):  # also what nobody would see
+    if not _visible(line):
         raise InputError(f"{field} is empty.", field=field)
     if len(line) > TITLE_LIMIT:
         raise InputError(f"{field} is longer than {TITLE_LIMIT} characters.", field=field)
@@ -35,7 +35,7 @@ def text(value: Any, field: str) -> str | None:
     kept = "".join(c for c in value if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs")).strip()
     if len(kept) > TEXT_LIMIT:
         raise InputError(f"{field} is longer than {TEXT_LIMIT} characters.", field=field)
-    return kept or None
+    return kept if _visible(kept) else None
 
 
 def choice(value: Any, field: str, among: Collection[str]) -> str:
@@ -83,6 +83,11 @@ def date_of(value: Any, field: str) -> date:
     if isinstance(value, datetime):
         return day(value.date(), field)
     return day(value[:10] if isinstance(value, str) and value[10:11] in ("T", " ") else value, field)
+
+
+def _visible(text: str) -> bool:
+    """Is there more than spaces, marks and signs of width zero?"""
+    return any(unicodedata.category(c)[0] not in "CZM" for c in text)
 
 
 def _words(value: Any, field: str) -> str:

@@ -68,7 +68,7 @@ class QuickMeal:
     protein: float | None
 
     def says(self) -> str:
-        kcal = "calories not known" if self.calories is None else f"{self.calories:g} kcal"
+        kcal = "calories not known" if self.calories is None else f"{self.calories:,g} kcal"
         protein = "" if self.protein is None else f" · {self.protein:g} g protein"
         return f"{self.meal_type.capitalize()}: {self.description} · {kcal}{protein}"
 

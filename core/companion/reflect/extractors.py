@@ -44,7 +44,8 @@ def _weekdays(label: str, pattern: Pattern, _: date) -> Found | None:
     active = [day for day, number in sorted(pattern.by_weekday().items()) if number > 1.3 * even]
     if not active or len(active) == 7:
         return None
-    names = " and ".join(DAYS[day] for day in active)
+    *first, last = (DAYS[day] for day in active)
+    names = f"{', '.join(first)} and {last}" if first else last
     return f"{_begun(label)} mostly on {names}.", {"weekdays": active}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from core.companion.converse.chat.records import Conversation
@@ -25,6 +27,7 @@ def show(talk: talking.Talk) -> None:
     if talk.transcript is not None:
         known.setdefault(talk.id, talk.transcript.conversation)
     options = ([] if talk.transcript is not None else [""]) + list(known)
+    names = _names(known.values())
     wanted = talk.id if talk.transcript is not None else ""
     if st.session_state.get(CHOICE) != wanted:
         st.session_state[CHOICE] = wanted
@@ -33,7 +36,7 @@ def show(talk: talking.Talk) -> None:
             "Conversation",
             options,
             key=CHOICE,
-            format_func=lambda id: _named(known[id]) if id else NEW,
+            format_func=lambda id: names.get(id, NEW),
             on_change=talking.chosen,
             args=(CHOICE,),
             help=f"The latest {talking.LISTED} of {page.total:,}." if page.total > talking.LISTED else None,
@@ -92,5 +95,8 @@ def _gone() -> None:
             st.button("Bring it back", key="chat-back", on_click=talking.bring_back, args=(gone[0],))
 
 
-def _named(one: Conversation) -> str:
-    return f"{one.title} · {formats.moment(one.last_message_at, settings().zone)[5:16]}"
+def _names(many: Iterable[Conversation]) -> dict[str, str]:
+    """What each is called in the list: no two alike, and none changes with an answer."""
+    oldest = sorted(many, key=lambda one: (one.created_at, one.id))
+    zone = settings().zone
+    return formats.apart({one.id: f"{one.title} · {formats.moment(one.created_at, zone)[5:16]}" for one in oldest})

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.companion.converse.chat.chat import Chat
+from core.companion.converse.chat.questions import is_id
 from core.companion.converse.chat.records import ConversationPage, Transcript
 from core.companion.converse.chat.running import Running
 from core.errors import NotFound
@@ -26,11 +27,13 @@ LISTED = 50
 
 @dataclass(frozen=True)
 class Talk:
-    """The open conversation: `transcript` is None while nothing was asked; `running` is answering, or did."""
+    """The open conversation: `transcript` is None while nothing was asked; `running` is answering, or did. `busy`: it
+    was answering before the transcript was read, which then may lack the answer, and is followed to its end."""
 
     id: str
     transcript: Transcript | None
     running: Running | None
+    busy: bool = False
 
 
 def chat() -> Chat:
@@ -49,10 +52,11 @@ def current() -> Talk:
         id = _new()
     # First who answers, then what is kept: an answer that comes in between is then in what is read.
     running = chat().running(id)
-    if running is not None and running.ended and running.failure is None:
+    busy = running is not None and not running.ended
+    if running is not None and not busy and running.failure is None:
         running = None
     try:
-        return Talk(id, chat().read(id), running)
+        return Talk(id, chat().read(id), running, busy)
     except NotFound:
         if ADDRESS in st.query_params:
             outcome.say("note", "That conversation is not there: it may have been deleted. This is a new one.")
@@ -69,9 +73,9 @@ def open_one(id: str) -> None:
 
 def chosen(key: str) -> None:
     """A callback of the list: what stands in the widget is opened."""
-    id = st.session_state.get(key)
-    if id:
-        open_one(str(id))
+    id = str(st.session_state.get(key) or "")
+    if is_id(id):  # else the words of one that is not in the list any more
+        open_one(id)
 
 
 def begin() -> None:

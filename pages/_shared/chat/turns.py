@@ -32,7 +32,7 @@ LOST = timedelta(minutes=3)
 def turn(one: Turn, talk: talking.Talk, now: datetime, *, cards: set[str]) -> None:
     """A kept turn. `cards`: proposals that were drawn already, each once a page."""
     question(one.question)
-    if talk.running is not None and talk.running.message_id == one.id and not talk.running.ended:
+    if talk.running is not None and talk.running.message_id == one.id and talk.busy:
         return  # it is drawn as it comes
     with st.chat_message("assistant", avatar=ITSELF):
         for call in one.calls:

@@ -111,7 +111,7 @@ def _card(bucket: Bucket, now: datetime) -> None:
             tables.downloads(rows, FIELDS, name="ai-events", key=f"{key}-file")
         if session.remembered(ASKED, None) == name:
             _confirm(bucket, name)
-        elif bucket.changes():
+        elif any(event.changes and event.outcome != "reverted" for event in bucket.events):
             asked = partial(session.remember, ASKED, name)
             st.button("Take back…", key=f"ask-{name}", icon=":material/undo:", type="tertiary", on_click=asked)
 
@@ -128,6 +128,8 @@ def _title(bucket: Bucket) -> str:
 def _summary(bucket: Bucket) -> str:
     changes = bucket.changes()
     said = _counts(changes) if changes else "No change yet."
+    back = sum(event.outcome == "reverted" for event in bucket.events)
+    said += f" Taken back: {back}." if back else ""
     waits = [f"{n} {'waiting' if s == 'pending' else s}" for s, n in sorted(bucket.proposals.items())]
     return f"{said} Proposals: {', '.join(waits)}." if waits else said
 

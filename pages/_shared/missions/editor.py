@@ -21,7 +21,7 @@ from core.companion.act.missions.draft import (
 from core.companion.act.missions.mission import Mission, Planner
 from core.companion.act.missions.rule_plans import RULE_PLANS
 from core.errors import CoreError, InputError
-from pages._shared import session
+from pages._shared import formats, session
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.missions import reading, timing
@@ -151,12 +151,14 @@ def _for_a_model(form: str, mission: Mission | None, draft: MissionDraft) -> Mis
     )
     choices = reading.choices()
     kept = mission.inputs if mission else ()
+    gone = {one: f"{one.module}: not there any more" for one in kept if one not in choices}
+    names = formats.apart({**choices, **gone})
     inputs = st.multiselect(
         FIELDS["inputs"],
-        [*choices, *(one for one in kept if one not in choices)],
+        list(names),
         list(kept),
         key=f"{form}-inputs",
-        format_func=lambda one: choices.get(one, f"{one.module}: not there any more"),
+        format_func=lambda one: names.get(one, str(one)),
         max_selections=INPUTS_MOST,
         placeholder="Figures, titles and dates; of dialogs counts and dates alone",
     )

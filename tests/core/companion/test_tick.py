@@ -120,3 +120,27 @@ def test_one_thread_and_a_name_once(db: Database, time: Time) -> None:
     tick.close()
     tick.start()
     assert len(mine) == 1 and not mine[0].is_alive() and tick.stopping
+
+
+def test_closed_while_it_starts(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that another thread has begun is waited for, and its thread ends."""
+    tick, begun, go = Tick(db), threading.Event(), threading.Event()
+    start = threading.Thread.start
+
+    def slowly(thread: threading.Thread) -> None:
+        if thread.name == "companion tick":
+            begun.set()
+            assert go.wait(30)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    starter = threading.Thread(target=tick.start)
+    starter.start()
+    assert begun.wait(30)
+    closer = threading.Thread(target=tick.close)
+    closer.start()
+    go.set()
+    for thread in (starter, closer):
+        thread.join(30)
+        assert not thread.is_alive()
+    assert not [thread for thread in threading.enumerate() if thread.name == "companion tick"]

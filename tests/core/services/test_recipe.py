@@ -219,9 +219,7 @@ def test_an_ingest_under_the_recipe(filled: Core, spy: SpyEmbedder) -> None:
 
 def test_both_sides_by_name(filled: Core, spy: SpyEmbedder) -> None:
     """TU by the newest snapshot of that profile, in a switch and in an ingest; a dialog without one has TU."""
-    filled.snapshots.capture(
-        {"ruId": "ru-1", "tuId": "tu-9", "dialogKey": "k1", "profileTu": {"name": " Olena\nP. "}}
-    )
+    filled.snapshots.capture({"ruId": "ru-1", "tuId": "tu-9", "dialogKey": "k1", "profileTu": {"name": " Olena\nP. "}})
     switch(filled)
     assert {"Olena P.: message number 2 about topic 2", "TU: message number 2 about topic 2"} <= set(spy.texts)
     filled.ingest.ingest(body("k1", messages=8))

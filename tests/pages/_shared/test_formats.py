@@ -75,3 +75,9 @@ def test_events_are_named_in_words() -> None:
     """As the catalogue has them, apart and in lower case."""
     assert formats.event("DialogIngested") == "Dialog ingested"
     assert formats.event("UnknownModelShareHigh") == "Unknown model share high"
+
+
+def test_names_are_told_apart() -> None:
+    """The first keeps its name, the others get a number that no other has."""
+    assert formats.apart({1: "a", 2: "b", 3: "a", 4: "a"}) == {1: "a", 2: "b", 3: "a (2)", 4: "a (3)"}
+    assert formats.apart({1: "a", 2: "a (2)", 3: "a"}) == {1: "a", 2: "a (2)", 3: "a (3)"}

@@ -17,7 +17,10 @@ from core.companion.modules.desk import FIGURES
 from core.errors import CoreError
 from core.events.catalogue import EVENTS
 
-NAMES = ("todo", "calendar", "drink", "food", "places", "memory", "snapshots", "usage", "health", "insights")
+NAMES = (
+    *("todo", "calendar", "drink", "food", "places", "memory", "snapshots", "usage", "health", "insights"),
+    "companion",
+)
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def once(ids: Iterable[str]) -> None:
     assert not [id for id, n in Counter(ids).items() if n > 1]
 
 
-def test_ten_modules(modules: tuple[Module, ...]) -> None:
+def test_eleven_modules(modules: tuple[Module, ...]) -> None:
     """Each once, each with a label and a class of content."""
     assert sorted(m.name for m in modules) == sorted(NAMES)
     assert all(m.label and m.content_class in ("public", "personal", "sensitive") for m in modules)

@@ -38,7 +38,7 @@ def test_what_is_left(rules: Mapping[str, Rule]) -> None:
     assert (nudge.id, nudge.priority) == ("water-2026-11-30-14", "medium")
     assert (nudge.action_tool, nudge.action_params["quantity_ml"]) == ("log_drink", 250)
     assert check(context(14, drink=water(1250))).priority == "low"
-    assert "1,500 ml an hour" in check(context(21, drink=water(1000))).body
+    assert check(context(21, drink=water(1000))).body == "1,500 ml are left of 2,500 ml."
     assert check(context(14, drink=water(2500))) is None
     assert check(context(14, drink=water(0, 0))) is None
     assert rules["water-reminder"].resolves(context(14, drink=water(2500)), nudge.id)

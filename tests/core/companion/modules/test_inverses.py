@@ -53,6 +53,11 @@ def plain(**params: Any) -> Callable[[Core], Mapping[str, Any]]:
     return lambda _: params
 
 
+def due(core: Core) -> Mapping[str, Any]:
+    task = core.companion.records.tasks.create("Pay the bill", due_date="2026-12-05")
+    return {"task_id": task["id"], "minutes_before": 30}
+
+
 CALLS: Mapping[str, Callable[[Core], Mapping[str, Any]]] = {
     "create_task": plain(title="Pay"),
     "complete_task": task,
@@ -71,6 +76,11 @@ CALLS: Mapping[str, Callable[[Core], Mapping[str, Any]]] = {
         fact_key="monday-tasks",
         confidence=0.4,
         evidence=["todo.TaskCompleted"],
+    ),
+    "create_reminder": due,
+    "create_goal": plain(title="Three tasks a day", event="TaskCompleted", value=3),
+    "create_ritual": plain(
+        title="Start", steps=[{"type": "info_display", "label": "Tasks", "config": {"source": "tasks_today"}}]
     ),
 }
 

@@ -24,7 +24,7 @@ def test_policies(modules: Mapping[str, Module]) -> None:
 
 
 def test_counts(modules: Mapping[str, Module]) -> None:
-    """Eleven extractors and one of ours, nine goal templates, twelve metrics, three streaks (ME-5, GO-7, CO-4, ST-2)."""
+    """Eleven extractors and one of ours, nine templates, twelve metrics, three streaks (ME-5, GO-7, CO-4, ST-2)."""
     whole = modules.values()
     assert sum(len(m.extractors) for m in whole) == 12
     assert sum(len(m.goal_templates) for m in whole) == 9

@@ -36,6 +36,54 @@ def test_appointment() -> None:
     assert whole.says(MONDAY) == "Appointment: Holiday · Thursday 24 December, all day"
 
 
+def test_appointment_at_the_edges() -> None:
+    """The hour that the clocks leave out, lengths of days and of nonsense, a day after the last one."""
+    gap = quick.appointment("x 2027-03-28 03:30", MONDAY, KYIV)
+    assert gap.says(MONDAY).endswith("Sunday 28 March 2027, 04:30 to 05:30")
+    across = quick.appointment("x 2027-03-28 02:30-03:30", MONDAY, KYIV)
+    assert (across.start.isoformat(), across.end.isoformat()) == (
+        "2027-03-28T02:30:00+02:00",
+        "2027-03-28T04:30:00+03:00",
+    )
+    assert quick.appointment("x 10:00 48 h", MONDAY, KYIV).says(MONDAY).endswith("10:00 on Wednesday 2 December")
+    assert quick.appointment("x 10:00 for 9999999 hours", MONDAY, KYIV).title == "x for 9999999 hours"
+    for text in ("x 10:00 for 400 hours", "x 9999-12-31", "x 9999-12-31 10:00"):
+        with pytest.raises(InputError):
+            quick.appointment(text, MONDAY, KYIV)
+
+
+@pytest.mark.parametrize(
+    ("text", "calories", "description"),
+    [
+        ("pasta 1,200 kcal", 1200, "pasta"),
+        ("pasta 1.200 kcal", 1200, "pasta"),
+        ("pasta 1,5 kcal", 1.5, "pasta"),
+        ("soup -450 kcal", -450, "soup"),
+        ("soup 1e9 kcal", None, "soup 1e9 kcal"),
+    ],
+)
+def test_odd_calories(text: str, calories: float | None, description: str) -> None:
+    """Thousands are thousands, a minus is kept for the check that refuses it, what is no number stays a word."""
+    found = quick.meal(text, time(13))
+    assert (found.calories, found.description) == (calories, description)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("50.4501,30.5234", None), ("50.4501; 30.5234", None), ("Gym 5 50.4501 30.5234", "Gym 5")],
+)
+def test_position_as_maps_copy_it(text: str, name: str | None) -> None:
+    """Without a space after the comma; a number in the name is no latitude."""
+    found = quick.place(text)
+    assert (found.name, found.latitude, found.longitude) == (name, 50.4501, 30.5234)
+
+
+def test_decimal_commas_are_no_position() -> None:
+    """Four numbers are not guessed at."""
+    with pytest.raises(InputError, match="latitude"):
+        quick.place("Gym 50,45 30,52")
+
+
 def test_meal() -> None:
     """Kind by word or by hour, figures where they are given; zero is a value."""
     found = quick.meal("lunch soup 450 kcal 20 g protein", time(20))

@@ -24,6 +24,10 @@ from core.errors import InputError
         ("300 green tea", "tea", 300, "green tea"),
         ("250 kefir", "other", 250, "kefir"),
         ("alcohol 40", "other", 40, "alcohol"),
+        ("1,500 ml water", "water", 1500, None),
+        ("1.500 water", "water", 1500, None),
+        ("1.500 l water", "water", 1500, None),
+        ("0,250 l water", "water", 250, None),
     ],
 )
 def test_lines(text: str, kind: str, ml: int, name: str | None) -> None:

@@ -31,6 +31,7 @@ def words(kind: str, pattern: Pattern, today: date = TODAY) -> str | None:
 def test_weekdays() -> None:
     """Seven events, more than 1.3 times the even share; none or all seven weekdays give nothing (case 38)."""
     assert words("dow", on(0, 7, 14, 21, 1, 8, 15)) == "Coffee is drunk mostly on Monday and Tuesday."
+    assert words("dow", on(0, 7, 14, 1, 8, 15, 2, 9, 16)) == "Coffee is drunk mostly on Monday, Tuesday and Wednesday."
     assert words("dow", on(0, 7, 14, 21, 1, 8)) is None
     assert words("dow", on(*range(28))) is None
 

@@ -40,7 +40,7 @@ def test_a_slider_changes_the_ranking_and_the_link_shows_the_same(visitor: Visit
     search(page)
     expect(page.get_by_text(OTHER)).to_be_visible(timeout=60_000)
     expect(block).to_have_text(moved, timeout=60_000)
-    page.get_by_role("button", name="Reset to the active weights").click()
+    page.get_by_role("button", name="Reset to the active profile").click()
     expect(page.get_by_text(SAME)).to_be_visible(timeout=30_000)
     expect(page).to_have_url(f"{visitor.base}/search", timeout=30_000)
     assert visitor.elsewhere == []

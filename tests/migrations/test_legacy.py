@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from core.local import migrate
-from tests.migrations.conftest import LEGACY, call, value, vector
+from tests.migrations.conftest import LEGACY, call, rebuild, value, vector
 from tests.support.database import MIGRATIONS, clone, drop
 
 ROW = """insert into client_memory_chunks (dialog_key, content_hash, client_id, source, source_id, text, embedding)
@@ -178,7 +178,7 @@ def test_fault_without_meta_clears(legacy: psycopg.Connection[Any], holder: psyc
     legacy.commit()
     holder.rollback()
     assert call(legacy, "desk_overview")["rollup_stale"]
-    assert not call(legacy, "desk_rebuild_rollups")["stale"]
+    assert not rebuild(legacy, "desk_rebuild_rollups")["stale"]
     legacy.execute("delete from client_memory_chunks where dialog_key = 'd1'")
     legacy.commit()
     assert call(legacy, "desk_check_rollups") == {"equal": True, "differing": [], "stale": False}

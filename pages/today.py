@@ -16,7 +16,8 @@ head = page_head(here, "What the day holds so far, what comes next, and what wai
 
 with boundary(here.title):
     entry.show()
-    waits = glance.anything()
+    waits = glance.asking()
+    glance.follow(waits)
     left, right = st.columns([3, 2]) if waits else (st.container(), None)
     with left, boundary("The day"):
         companion = core().companion

@@ -27,6 +27,7 @@ def plan(companion: Companion, desk: Desk) -> None:
     daily.register("facts", lambda: {**mind.facts.reflect(), "rules": mind.feedback.learn()})
     daily.register("expiry", lambda: {"expired": mind.nudges.expire(), "pruned": mind.nudges.prune()})
     tick.register("goals", 120, mind.goals.tend)
+    tick.register("goals of others", 15, mind.goals.renew, shared=False)
     tick.register("pulse", 30, mind.pulse.step)
     tick.register("streaks", 15, companion.streaks.settle)
     tick.register("scan", 60, companion.scanner.scan)

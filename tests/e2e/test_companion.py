@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from core.bootstrap import Core, build_core
 from core.config import read_settings
 from core.embedding.test import TestEmbedder
+from core.events.actor import LOCAL_OPERATOR
 from core.local.server import Endpoint
 from tests.support.companion import agent
 from tests.support.snapshots import count, row, upstream
@@ -77,3 +78,29 @@ def test_a_proposed_cleanup_approved_by_two_at_once(desk: Core, tabs: list[Page]
     tabs[0].goto("/workbench?view=decided")
     state = tabs[0].locator("td").filter(has_text=re.compile("^done$"))  # of a grid, whose cells are drawn on a canvas
     expect(state).to_have_count(1, timeout=DRAWN_MS)
+
+
+def test_eight_glasses_by_the_keyboard(desk: Core, tabs: list[Page]) -> None:
+    """Seven glasses in one line, the eighth by a click: the goal is reached once, its nudge is answered once."""
+    mind, page = desk.companion.reflection, tabs[0]
+    mind.goals.add(LOCAL_OPERATOR, "drink.water-8")
+    page.goto("/drink")
+    line = page.get_by_label("New drink")
+    for ml in (250, 255, 260, 265, 270, 275, 280):
+        line.fill(f"{ml} water", timeout=DRAWN_MS)
+        line.press("Enter")
+        expect(page.get_by_text(f"Drink: {ml} ml water")).to_be_visible(timeout=DRAWN_MS)
+        expect(line).to_have_value("")
+    assert not desk.events.store.query(type="GoalReached").rows
+    page.get_by_role("button", name=re.compile("Glass of water")).dblclick()
+    expect(page.get_by_text("Logged: Glass of water, 250 ml")).to_be_visible(timeout=DRAWN_MS)
+    page.goto("/today")
+    card = page.locator("[class*='st-key-nudge-feed-']").filter(has_text="Goal reached")
+    expect(card).to_have_count(1, timeout=DRAWN_MS)
+    assert len(desk.companion.records.drinks.list(desk.companion.records.today())) == 8
+    assert len(desk.events.store.query(type="GoalReached").rows) == 1
+    (nudge,) = [nudge for nudge in mind.nudges.open() if nudge.type == "goal_reached"]
+    card.get_by_role("button", name="Dismiss").click()
+    expect(card).to_have_count(0, timeout=DRAWN_MS)
+    told = [row.payload for row in desk.events.store.query(type="NudgeResolved").rows]
+    assert [one["outcome"] for one in told if one["nudge_id"] == nudge.id] == ["dismissed"]

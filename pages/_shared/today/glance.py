@@ -20,17 +20,27 @@ MOST_NUDGES = 3
 COLOURS = {"active": "green", "at_risk": "orange", "broken": "gray"}
 
 
-def anything() -> bool:
-    """Whether something waits; no where the database is away: the page itself says so."""
+def asking() -> tuple[str, ...]:
+    """The ids of what waits; none where the database is away: the page itself says so."""
     try:
-        return bool(mind.nudges().value or deciding.proposals("open", None, None).value.rows)
+        proposals = deciding.proposals("open", None, None).value.rows
+        return (*(nudge.id for nudge in mind.nudges().value), *(proposal.id for proposal in proposals))
     except CoreError:
-        return False
+        return ()
+
+
+@st.fragment(run_every=nudges.EVERY_S)
+def follow(drawn: tuple[str, ...]) -> None:
+    """Draws nothing: the page anew, once other things wait than those it shows."""
+    if asking() != drawn:
+        st.rerun()
 
 
 def waiting() -> None:
     """What asks for a decision, nudges beside proposals; draws nothing where nothing does."""
-    if anything():
+    waits = asking()
+    follow(waits)
+    if waits:
         left, right = st.columns(2)
         with left:
             hints()

@@ -22,7 +22,7 @@ from core.events.event import Event
 
 log = logging.getLogger(__name__)
 
-# Which types count is asked again after this long, as another process may have made a goal; the recount finds the rest.
+# Which types count is asked again after this long, as another process may have made a goal.
 INTERESTS_S = 10.0
 AWAY_S = 30.0
 OWN = {"GoalReached", "GoalExceeded"}
@@ -144,6 +144,14 @@ class Goals:
         self.store.roll()
         return self.store.recount()
 
+    def renew(self) -> int:
+        """Every few seconds in every process: where another one made a goal, events that were not counted for it here
+        are counted now. How many goals that moved. Errors: DatabaseError."""
+        with self._lock:
+            kept = self._interests
+        gained = self._interests_now() - kept[1] if kept is not None else ()
+        return self.store.recount() if gained else 0
+
     def _refresh(self, goal: Goal) -> None:
         try:
             self.store.set(goal, self._named(goal.metric, goal.start))
@@ -170,6 +178,12 @@ class Goals:
             kept = self._interests
         if kept is not None and time.monotonic() - kept[0] < INTERESTS_S:
             return kept[1]
+        types = self._interests_now()
+        if kept is not None and types - kept[1]:
+            self.store.recount()  # what came while this process did not know of the goal
+        return types
+
+    def _interests_now(self) -> frozenset[str]:
         goals = self.store.running()
         types = frozenset(name for goal in goals for name in (*goal.metric.events, *goal.metric.minus))
         with self._lock:

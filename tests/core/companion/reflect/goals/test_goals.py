@@ -264,6 +264,20 @@ def test_what_nobody_counted_is_found_again(core: Core) -> None:
     assert only(d).value == 3
 
 
+def test_a_goal_that_another_process_made(core: Core) -> None:
+    """This one does not know yet what counts: what it saw meanwhile is counted as soon as it does, and reached once."""
+    here, there = desk(core), desk(core)
+    here.goals.track(here.events.prepare("TaskCompleted", {"task_id": "t"}))  # asked now: nothing counts
+    make(there, TASKS, GoalTarget(2, "day"))
+    for _ in range(2):
+        event = here.events.emit("TaskCompleted", {"task_id": "t"})
+        assert event is not None
+        here.goals.track(event)
+    assert here.events.flush() and only(here).value == 0
+    assert here.goals.renew() == 1 and only(here).value == 2
+    assert here.goals.renew() == 0 and len(here.stored("GoalReached")) == 1
+
+
 def test_a_goal_made_at_noon_knows_the_morning_and_the_preview_agrees(core: Core) -> None:
     """What was stored in its period counts from the beginning."""
     d = desk(core)

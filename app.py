@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from core.api import build_routes, mounted
+from core.api.web import Shield
 from core.mcp import PATH, McpEndpoint
 from pages._shared.lifespan import lifespan
 from pages._shared.resources import core
+from pages._shared.web.quiet import quiet_tracebacks, script_error
+from pages._shared.web.site import never_asked, site
 
+quiet_tracebacks()
 mcp = McpEndpoint(core)
 
 
@@ -26,4 +31,6 @@ app = st.App(
     str(Path(__file__).parent / "pages" / "_shared" / "frame.py"),
     routes=[*build_routes(core), *mounted(PATH, core, mcp)],
     lifespan=life,
+    middleware=[Middleware(Shield, get_site=site, drop=never_asked)],
+    on_script_error=script_error,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,6 +24,7 @@ KEY_NAMES = SERVICE_KEY_NAMES + PUBLIC_KEY_NAMES
 NOT_SENDABLE = "holds a character that no HTTP header can carry"
 
 DatabaseMode = Literal["auto", "embedded", "hosted"]
+Role = Literal["viewer", "auditor", "tuner", "operator", "admin", "owner"]
 EmbedderChoice = Literal["auto", "gemini", "local", "test"]
 
 
@@ -32,6 +34,45 @@ def _switch(value: Any) -> Any:
 
 
 Switch = Annotated[bool, BeforeValidator(_switch)]
+
+
+def _words(value: Any) -> Any:
+    return [word.strip().lower() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
+
+
+Roles = Annotated[frozenset[Role], BeforeValidator(_words)]
+
+
+_LABEL = r"[^\s@=,;<>.]+"
+_DOMAIN = rf"@{_LABEL}(?:\.{_LABEL})*"
+# Who may be meant by a rule of access. An address as a claim is none: nobody would ask whether it is verified.
+PERSON = re.compile(
+    rf"(?P<email>[^\s@=,;<>]+{_DOMAIN})|(?P<domain>{_DOMAIN})|(?P<claim>(?!email(?:_verified)?=)[^\s=]+=\S.*)",
+    re.IGNORECASE,
+)
+
+
+def _people(value: Any) -> Any:
+    found = tuple(w.strip() for w in value.split(",") if w.strip()) if isinstance(value, str) else value
+    for word in found:
+        if not PERSON.fullmatch(word):
+            raise ValueError(f"{word!r} is none of ann@example.org, @example.org, groups=ops")
+    return found
+
+
+People = Annotated[tuple[str, ...], BeforeValidator(_people)]
+DefaultRole = Literal["viewer", "none"]
+
+
+def _host_names(value: Any) -> Any:
+    found = tuple(w.strip().lower() for w in value.split(",") if w.strip()) if isinstance(value, str) else value
+    for word in found:
+        if word != "*" and not re.fullmatch(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:]+", word):
+            raise ValueError(f"{word!r} is none of desk.example.org, *.example.org, 192.0.2.7")
+    return found
+
+
+HostNames = Annotated[tuple[str, ...], BeforeValidator(_host_names)]
 
 
 class Hosted(BaseModel):
@@ -56,6 +97,17 @@ class Settings(BaseModel):
     db_url: SecretStr | None = Field(None, description="direct connection, for `migrate` alone")
     api_token: SecretStr | None = None
     allow_anonymous: Switch = False
+    local_roles: Roles = Field(frozenset({"admin"}), description="what everybody may who comes without sign-in")
+    # Who has which role once signed in: addresses, @domains and claims such as groups=ops.
+    admins: People = ()
+    auditors: People = ()
+    tuners: People = ()
+    operators: People = ()
+    viewers: People = ()
+    owners: People = ()
+    default_role: DefaultRole | None = Field(None, description="None: viewer, and none where anybody can sign in")
+    allowed_hosts: HostNames = Field((), description="Host names that are answered to; (): see core.api.web.hosts")
+    rate_per_minute: int = Field(600, ge=0, description="API requests and clicks of one caller; 0: no limit")
     time_zone: str = "UTC"
     host: str = "127.0.0.1"
     port: int = Field(8501, ge=1, le=65535)
@@ -127,6 +179,16 @@ FIELDS = {
     "SUPABASE_DB_URL": "db_url",
     "MEMORY_DESK_API_TOKEN": "api_token",
     "MEMORY_DESK_ALLOW_ANONYMOUS": "allow_anonymous",
+    "MEMORY_DESK_LOCAL_ROLE": "local_roles",
+    "MEMORY_DESK_ADMINS": "admins",
+    "MEMORY_DESK_AUDITORS": "auditors",
+    "MEMORY_DESK_TUNERS": "tuners",
+    "MEMORY_DESK_OPERATORS": "operators",
+    "MEMORY_DESK_VIEWERS": "viewers",
+    "MEMORY_DESK_OWNERS": "owners",
+    "MEMORY_DESK_DEFAULT_ROLE": "default_role",
+    "MEMORY_DESK_ALLOWED_HOSTS": "allowed_hosts",
+    "MEMORY_DESK_RATE_PER_MINUTE": "rate_per_minute",
     "MEMORY_DESK_TZ": "time_zone",
     "HOST": "host",
     "PORT": "port",

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.line(
             f"{len(missing)} browser tests were NOT RUN: no Chromium on this machine (apt install chromium)."
         )
+
+
+@pytest.fixture(autouse=True)
+def somebody(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where nobody acts core refuses everything: tests act as the one at this machine, unless marked `nobody`."""
+    from core.events.actor import LOCAL_OPERATOR, run_as
+
+    with nullcontext() if request.node.get_closest_marker("nobody") else run_as(LOCAL_OPERATOR):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from core.access.caller import leave_caller
 from core.api.answers import bug, failure
 from core.api.guard import check_caller
 from core.bootstrap import Core
@@ -27,7 +28,8 @@ class Guarded:
         refused: Response | None = None
         try:
             core = await run_in_threadpool(self._get_core)
-            check_caller(Request(scope), core.settings)
+            caller = await run_in_threadpool(check_caller, Request(scope), core)
+            leave_caller(scope, caller.actor)
         except CoreError as error:
             refused = failure(error)
         except Exception as error:

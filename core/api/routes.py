@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from core.access import require
+from core.access import permit, sight
 from core.api import memory, metrics, retrievals, snapshots, usage
 from core.api.answers import bug, failure, ok, parse_object
 from core.api.call import Answer, Call
-from core.api.guard import check_caller, read_body
+from core.api.guard import Caller, check_caller, read_body
 from core.bootstrap import Core
 from core.errors import CoreError
-from core.events import Actor, run_as
+from core.events import run_as
 
 PREFIX = "/stack-ai/tips"
 Handler = Callable[[Core, Call], Answer]
@@ -73,10 +73,10 @@ def _endpoint(get_core: Callable[[], Core], method: str, action: str, handler: H
     async def endpoint(request: Request) -> Response:
         try:
             core = await run_in_threadpool(get_core)
-            actor = check_caller(request, core.settings)
+            caller = await run_in_threadpool(check_caller, request, core)
             body = parse_object(await read_body(request)) if method == "POST" else {}
             call = Call(body=body, path=request.path_params, query=request.query_params)
-            return await run_in_threadpool(_answer, core, actor, action, handler, call)
+            return await run_in_threadpool(_answer, core, caller, action, handler, call)
         except CoreError as error:
             return failure(error)
         except Exception as error:
@@ -85,9 +85,9 @@ def _endpoint(get_core: Callable[[], Core], method: str, action: str, handler: H
     return endpoint
 
 
-def _answer(core: Core, actor: Actor, action: str, handler: Handler, call: Call) -> Response:
-    with run_as(actor):
-        require(actor, action)
+def _answer(core: Core, caller: Caller, action: str, handler: Handler, call: Call) -> Response:
+    with run_as(caller.actor), sight(caller.reason):
+        permit(action)
         value, status = handler(core, call)
     return ok(value, status)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 
+from core.access.desk import AccessDesk
 from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database
 from core.bootstrap.core import Core
 from core.bootstrap.health import open_health
@@ -30,6 +31,7 @@ from core.services.embedder import ActiveEmbedder
 from core.services.erase import EraseService
 from core.services.ingest import IngestService
 from core.services.intake import IntakeService
+from core.services.known import KnownPeople
 from core.services.merge import MergeService
 from core.services.recent import RecentSearches
 from core.services.recipe import RecipeService
@@ -40,6 +42,7 @@ from core.services.search import SearchService
 from core.services.snapshot_source import SnapshotSource
 from core.services.snapshots import SnapshotService
 from core.services.upload_files import UploadFiles
+from core.services.veil import Veil
 from core.tuning.aftercheck import AfterChecks
 from core.tuning.loop import Loop
 from core.tuning.opening import open_tuning
@@ -134,6 +137,8 @@ def build_core(
             db=db,
             local=local,
             events=events,
+            access_desk=AccessDesk(db, events, clock, settings),
+            veil=Veil(KnownPeople(db), events, clock),
             embedder=active,
             dialogs=dialogs,
             search=search,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from core.access.desk import AccessDesk
 from core.clock import Clock
 from core.companion.companion import Companion
 from core.config import Settings
@@ -35,6 +36,7 @@ from core.services.replay import ReplayService
 from core.services.search import SearchService
 from core.services.snapshot_source import SnapshotSource
 from core.services.snapshots import SnapshotService
+from core.services.veil import Veil
 from core.tuning.aftercheck import AfterChecks
 from core.tuning.loop import Loop
 from core.tuning.opening import Tuning
@@ -56,6 +58,8 @@ class Core:
     db: Database
     local: LocalSupabase | None
     events: Events
+    access_desk: AccessDesk
+    veil: Veil
     embedder: ActiveEmbedder
     dialogs: DialogReads
     search: SearchService

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import companion, memory, mending, snapshots, upkeep, usage, work
+from core.cli import companion, memory, mending, snapshots, token, upkeep, usage, work
 from core.cli.output import UsageError, print_error
 from core.errors import CoreError
 from core.events.actor import Actor, run_as, user
@@ -51,12 +51,12 @@ def main(argv: Sequence[str] | None = None, more: Sequence[tuple[str, str, Comma
 
 
 def cli_actor() -> Actor:
-    """The operating system's user: spec/companion.md EV-3."""
+    """The operating system's user, who can read the data folder and so may everything: spec/companion.md EV-3."""
     try:
         name = getpass.getuser()
     except (OSError, KeyError, ImportError):
         name = "unknown"
-    return user(f"cli:{name}", name)
+    return user(f"cli:{name}", name, ("admin",))
 
 
 def parser(more: Sequence[tuple[str, str, Command]] = ()) -> argparse.ArgumentParser:
@@ -112,6 +112,8 @@ def parser(more: Sequence[tuple[str, str, Command]] = ()) -> argparse.ArgumentPa
     companion.add_arguments(
         _command(commands, "companion", companion.companion, "run missions that are due, without the application")
     )
+
+    token.add_arguments(_command(commands, "token", token.token, "API tokens: create one, list them, revoke one"))
 
     for name, what, run in more:
         _command(commands, name, run, what)

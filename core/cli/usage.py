@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from core.access import acting
 from core.cli.memory import open_core
 from core.cli.output import one_line, print_json
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.usage.entries import parse_moment
 from core.usage.lines import DEFAULT_GROUPS, parse_groups
 from core.usage.periods import parse_period
@@ -62,7 +62,7 @@ def usage(args: argparse.Namespace) -> int:
 
 def _rollup(args: argparse.Namespace) -> int:
     with open_core() as core:
-        answer = core.usage.rebuild(current_actor() or LOCAL_OPERATOR) if args.rebuild else core.usage.check()
+        answer = core.usage.rebuild(acting()) if args.rebuild else core.usage.check()
     if args.json:
         print_json(dict(answer))
     elif args.rebuild:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 ActorKind = Literal["user", "system", "ai"]
 SystemSource = Literal["projection", "rule", "migration", "stream", "mission-runner", "bootstrap"]
 _NAME_LIMIT = 120
+# Of an AI that acts for nobody in particular: a mission that runs by its clock, a proposal that somebody approved.
+FOR_NOBODY = frozenset({"*"})
 
 
 @dataclass(frozen=True)
 class Actor:
     """One who acts; `display_name` is as it was then, a later rename does not rewrite history.
 
-    `source` belongs to system actors; an AI names its mission, its iteration and its reason. Errors: ValueError
-    where one of these is missing. Source: spec/companion.md, EV-2.
+    `source` belongs to system actors; an AI names its mission, its iteration and its reason. `roles` are those of a
+    person or token now: they say what it may do, and are no part of who it is. Errors: ValueError where one of these
+    is missing. Source: spec/companion.md, EV-2.
     """
 
     kind: ActorKind
@@ -28,6 +31,7 @@ class Actor:
     mission_id: str | None = None
     iteration_id: str | None = None
     rationale: str | None = None
+    roles: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(ActorKind) or not self.principal_id or not self.display_name:
@@ -37,12 +41,12 @@ class Actor:
 
     def as_json(self) -> dict[str, str]:
         """The fields that are set, as `companion_events.actor` holds them."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None and name != "roles"}
 
 
-def user(principal_id: str, display_name: str | None = None) -> Actor:
+def user(principal_id: str, display_name: str | None = None, roles: Iterable[str] = ()) -> Actor:
     """A person, or what a person started: `token:<name>` for the API, `cli:<os user>` for the command line."""
-    return Actor("user", principal_id, (display_name or principal_id)[:_NAME_LIMIT])
+    return Actor("user", principal_id, (display_name or principal_id)[:_NAME_LIMIT], roles=frozenset(roles))
 
 
 def system(source: SystemSource) -> Actor:
@@ -50,13 +54,22 @@ def system(source: SystemSource) -> Actor:
     return Actor("system", f"system:{source}", source, source=source)
 
 
-def ai(principal_id: str, display_name: str, *, mission_id: str, iteration_id: str, rationale: str) -> Actor:
-    """A model at work within a mission."""
-    return Actor("ai", principal_id, display_name[:_NAME_LIMIT], None, mission_id, iteration_id, rationale)
+def ai(
+    principal_id: str,
+    display_name: str,
+    *,
+    mission_id: str,
+    iteration_id: str,
+    rationale: str,
+    roles: Iterable[str] = FOR_NOBODY,
+) -> Actor:
+    """A model at work within a mission. `roles`: of whom it acts for; it may do no more than they may."""
+    name = display_name[:_NAME_LIMIT]
+    return Actor("ai", principal_id, name, None, mission_id, iteration_id, rationale, frozenset(roles))
 
 
-# Stands in until somebody signs in: the one who sits at this machine.
-LOCAL_OPERATOR = user("local", "Local operator")
+# Where there is no sign-in: the one who sits at this machine.
+LOCAL_OPERATOR = user("local", "Local operator", ("admin",))
 
 _ambient: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
@@ -103,9 +116,12 @@ def normalize_actor(raw: Any) -> Actor:
             mission_id=found.get("mission_id") or "legacy:mission",
             iteration_id=found.get("iteration_id") or "legacy:iteration",
             rationale=found.get("rationale") or "legacy:rationale",
+            roles=FOR_NOBODY,
         )
     if kind == "user":
-        return Actor("user", principal or "legacy:user", name or principal or "legacy:user")
+        roles = raw.get("roles") if isinstance(raw, Mapping) else None
+        held = frozenset(r for r in roles if isinstance(r, str)) if isinstance(roles, (list, tuple)) else frozenset()
+        return Actor("user", principal or "legacy:user", name or principal or "legacy:user", roles=held)
     return Actor("user", "legacy:unknown", "legacy:unknown")
 
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import acting, permit, require
 from core.db.client import Database
 from core.errors import CoreError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor, normalize_actor
+from core.events.actor import Actor, normalize_actor
 from core.events.emitter import Events
 from core.jobs.job import Job, JobPage, JobRunning
 from core.jobs.place import place_of
+from core.jobs.queue import OVERALL, check_room
 from core.jobs.store import JobStore
 from core.jobs.worker import LEASE_S, Handler, Kind, Worker
 
@@ -64,13 +65,14 @@ class Jobs:
         """Start a job, done as the current actor. `key`: what must not run twice at once. `id`: a UUID made when the
         form was drawn; a second call with it gives the job of the first.
 
-        Errors: Forbidden, JobRunning (its `job` is the one that runs), DatabaseError.
+        Errors: Forbidden, JobRunning (its `job` is the one that runs), QueueFull, DatabaseError.
         """
         known = self._kinds[kind]
-        actor = current_actor() or LOCAL_OPERATOR
+        actor = acting()
         require(actor, known.action)
+        check_room(self._store.list(live=True, limit=OVERALL).rows, actor, id)
         place = self._place if known.local else None
-        outcome, job = self._store.start(id or str(uuid.uuid4()), kind, key, params, actor.as_json(), place)
+        outcome, job = self._store.start(id or str(uuid.uuid4()), kind, key, params, _starter(actor), place)
         if outcome == "busy":
             raise JobRunning(job)
         if outcome == "started":
@@ -82,7 +84,7 @@ class Jobs:
         """Ask it to stop between two steps; what it did stays done. Errors: Forbidden, NotFound, DatabaseError."""
         before = self.get(id)
         known = self._kinds.get(before.kind)
-        require(current_actor() or LOCAL_OPERATOR, known.action if known else "jobs_cancel")
+        permit(known.action if known else "jobs_cancel")
         job = self._store.cancel(id)
         if job is None:
             raise _gone()
@@ -150,3 +152,8 @@ def _is_id(text: str) -> bool:
 
 def _gone() -> NotFound:
     return NotFound("This job is not there.", hint="Jobs are kept for 30 days after their end.")
+
+
+def _starter(actor: Actor) -> dict[str, Any]:
+    """Who started it, with the roles of that moment: they are asked again inside, when the job runs."""
+    return {**actor.as_json(), "roles": sorted(actor.roles)} if actor.roles else dict(actor.as_json())

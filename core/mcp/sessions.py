@@ -12,6 +12,7 @@ import anyio
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from core.access.caller import caller_of
 from core.companion.converse.llm.aliases import Aliases
 from core.events.actor import Actor, ai
 
@@ -24,9 +25,11 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass
 class Session:
-    """Of one client. `mission_id` is ours: the transport's own session id is a secret and goes nowhere."""
+    """Of one client. `roles`: of the token behind it; over standard input, of the one who started us. `mission_id` is
+    ours: the transport's own session id is a secret and goes nowhere."""
 
     name: str
+    roles: frozenset[str] = frozenset({"admin"})
     mission_id: str = field(default_factory=lambda: f"mcp:{secrets.token_hex(4)}")
     aliases: Aliases = field(default_factory=Aliases)
     turns: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(AT_ONCE))
@@ -39,6 +42,7 @@ class Session:
             mission_id=self.mission_id,
             iteration_id=f"call-{secrets.token_hex(6)}",
             rationale=RATIONALE,
+            roles=self.roles,
         )
 
 
@@ -46,7 +50,7 @@ class Sessions:
     """Of one running server; used in its event loop alone."""
 
     def __init__(self) -> None:
-        self._by_key: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._by_key: OrderedDict[tuple[str, str, str], Session] = OrderedDict()
 
     def of(self, context: ServerRequestContext[Any, Any]) -> Session:
         """A connection's session. The protocol has had none since 2026: there a client is known by its name."""
@@ -55,13 +59,16 @@ class Sessions:
         connection = ""
         if context.request is not None and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             connection = context.request.headers.get("mcp-session-id", "")
-        key = (connection, name)
+        caller = caller_of(context.request.scope) if context.request is not None else None
+        key = (connection, name, caller.principal_id if caller else "")
         session = self._by_key.get(key)
         if session is None:
             session = self._by_key[key] = Session(name)
             while len(self._by_key) > KEPT:
                 self._by_key.popitem(last=False)
         self._by_key.move_to_end(key)
+        if context.request is not None:
+            session.roles = caller.roles if caller else frozenset()
         return session
 
 

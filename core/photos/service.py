@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder, check_vectors
 from core.errors import CoreError, DatabaseError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
@@ -118,7 +117,7 @@ class PhotoService:
         Errors: Forbidden, VisionMissing (says what to set), PhotoRefused, PhotoUnreachable, other ProviderErrors,
         DatabaseError.
         """
-        require(current_actor() or LOCAL_OPERATOR, ACTION)
+        permit(ACTION)
         vision = self.ready()
         began = time.perf_counter()
         try:

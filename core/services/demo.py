@@ -11,13 +11,13 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Literal
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder
 from core.embedding.recipe import split_name
 from core.errors import ConfigError, ConflictError, CoreError
-from core.events.actor import LOCAL_OPERATOR, current_actor, run_as, system
+from core.events.actor import run_as, system
 from core.events.emitter import Events
 from core.memory.ingest import source_counts
 from core.memory.store import ChunkStore, chunk_rows
@@ -106,7 +106,7 @@ class DemoService:
         Errors: ConfigError where demo data is off or the database is hosted, ConflictError where it holds other rows
         before the first load begins, BadEmbedding for a text without a shipped vector (nothing written), DatabaseError.
         """
-        require(current_actor() or LOCAL_OPERATOR, "demo_load")
+        permit("demo_load")
         if not self._enabled:
             raise ConfigError(
                 "Demo data is off for this database.",
@@ -142,7 +142,7 @@ class DemoService:
 
         A load that is under way in this process is ended first. Errors: DatabaseError; then nothing was deleted.
         """
-        require(current_actor() or LOCAL_OPERATOR, "demo_remove")
+        permit("demo_remove")
         self._stopping.set()
         with self._busy:
             event = self._events.prepare("DemoRemoved", {})

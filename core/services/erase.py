@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import CoreError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import KIND as EVENT
 from core.events.emitter import Events
 from core.events.redact import redact
@@ -63,7 +62,7 @@ class EraseService:
 
     def preview(self, dialog_key: str, *, also: Sequence[str] = ()) -> ErasePreview:
         """Rows by table, and the keys that belong together. Errors: InputError, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "corrections")
+        permit("corrections")
         _check(dialog_key)
         return self._store.preview(dialog_key, also)
 
@@ -73,7 +72,7 @@ class EraseService:
         Asked again it looks for what was left the first time. Errors: InputError naming the reason, NotFound where
         there is no trace at all, DatabaseError: then nothing of the database was erased.
         """
-        require(current_actor() or LOCAL_OPERATOR, "erase_person")
+        permit("erase_person")
         _check(dialog_key)
         if reason not in REASONS:
             raise InputError("The reason is not one of the list.", field="reason")
@@ -122,7 +121,7 @@ class EraseService:
 
     def list(self, *, limit: int = 25, offset: int = 0) -> ErasurePage:
         """The records of erasures, newest first. Errors: DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "corrections")
+        permit("corrections")
         return self._store.list(limit=limit, offset=offset)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.embedding.provider import Embedder
 from core.embedding.recipe import Recipe, recipe_of
 from core.errors import CoreError
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as
+from core.events.actor import Actor, run_as
 from core.events.emitter import Events
 from core.memory import ingest as conductor
 from core.memory.compatible import compare, require_compatible
@@ -59,12 +59,12 @@ class IngestService:
         DatabaseError (502 or 503; a second try completes what is missing).
         """
         with run_as(actor) if actor else nullcontext():
-            require(current_actor() or LOCAL_OPERATOR, "ingest")
+            permit("ingest")
             return self._ingest(body, upload, progress)
 
     def preview(self, body: Mapping[str, Any], *, upload: bool = True) -> Preview:
         """What `ingest` would do with this body. Errors: as `ingest`, but for vectors and writes."""
-        require(current_actor() or LOCAL_OPERATOR, "ingest")
+        permit("ingest")
         prepared = prepare(self._store, normalise(body), upload)
         n = prepared.normalised
         model = self._embedder().name

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.errors import ConflictError, CoreError, InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
 from core.memory.notices import Notice
@@ -72,7 +71,7 @@ class IntakeService:
 
         Errors: Forbidden, InputError where not one dialog could be read, naming the reason.
         """
-        require(current_actor() or LOCAL_OPERATOR, "ingest")
+        permit("ingest")
         uploads = [read_upload(name, data) for name, data in files]
         bodies = [body for upload in uploads for body in upload.bodies]
         problems = [problem for upload in uploads for problem in upload.problems]
@@ -90,13 +89,13 @@ class IntakeService:
 
     def stage_body(self, label: str, body: Mapping[str, Any]) -> Staged:
         """The same for one body that was made here, as from a snapshot."""
-        require(current_actor() or LOCAL_OPERATOR, "ingest")
+        permit("ingest")
         return self._keep([UploadedBody(label, dict(body))], [])
 
     def preview(self, sha: str, *, windows: bool, start: int = 0, limit: int = 5) -> list[DialogPreview]:
         """What an ingest of these dialogs would do now. Errors: InputError where the upload is gone, DatabaseError,
         ProviderMissing."""
-        require(current_actor() or LOCAL_OPERATOR, "preview_ingest")
+        permit("preview_ingest")
         lines = (line for line in self.files.lines(sha) if line.body is not None)
         return [self._preview(line, windows) for line in islice(lines, start, start + limit)]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import ConflictError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory.merges import Merged, MergePage, MergePreview, MergeStore, Mode
 
@@ -27,7 +26,7 @@ class MergeService:
 
     def preview(self, kept: str, dropped: str) -> MergePreview:
         """What stands under both keys and what would happen. Errors: InputError, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "corrections")
+        permit("corrections")
         _check(kept, dropped)
         return self._store.preview(kept, dropped)
 
@@ -37,7 +36,7 @@ class MergeService:
         Errors: InputError for one key twice, ConflictError for keys of two pairs, NotFound where there is nothing to
         merge, DatabaseError; then nothing was changed.
         """
-        require(current_actor() or LOCAL_OPERATOR, "merge_keys")
+        permit("merge_keys")
         _check(kept, dropped)
         if mode not in ("move", "copy"):
             raise InputError("A merge moves or copies.", field="mode")
@@ -58,7 +57,7 @@ class MergeService:
 
         Errors: InputError, NotFound, ConflictError saying why not, DatabaseError.
         """
-        require(current_actor() or LOCAL_OPERATOR, "merge_keys")
+        permit("merge_keys")
         try:
             merge_id = str(UUID(merge_id))
         except ValueError:
@@ -74,7 +73,7 @@ class MergeService:
 
     def list(self, *, limit: int = 25, offset: int = 0) -> MergePage:
         """Merges, newest first. Errors: DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "corrections")
+        permit("corrections")
         return self._store.list(limit=limit, offset=offset)
 
 

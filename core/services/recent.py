@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import acting, require
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder, to_pgvector
 from core.errors import DatabaseError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.memory.dialog_words import DialogWords
 from core.memory.search import candidates_of, compose_filter
 from core.tuning.consequences import Case
@@ -54,7 +53,7 @@ class RecentSearches:
 
         Errors: Forbidden, ProviderError, DatabaseError.
         """
-        actor = current_actor() or LOCAL_OPERATOR
+        actor = acting()
         require(actor, "profiles")
         require(actor, "search")
         answer = self._db.rpc("desk_recent_queries", {"p_limit": limit}, read=True, returns=dict)

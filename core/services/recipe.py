@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.embedding.recipe import RECIPES, Recipe, model_name
 from core.errors import InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
@@ -85,7 +84,7 @@ class RecipeService:
     def preview(self, target: str, *, measure: bool = True) -> RecipePreview:
         """What a switch to `target` would do and take. Errors: Forbidden, InputError for a recipe that does not exist,
         those of the embedder, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "switch_recipe")
+        permit("switch_recipe")
         recipe = next((known for known in RECIPES if known == target), None)
         if recipe is None:
             raise InputError("There is no such recipe.", hint=f"Recipes: {', '.join(RECIPES)}.", field="recipe")

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.embedding.provider import Embedder
 from core.embedding.recipe import split_name
 from core.errors import ConflictError, InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
@@ -87,7 +86,7 @@ class ReembedService:
     def preview(self, dialog_key: str | None = None, *, measure: bool = True) -> ReembedPreview:
         """What a job would do and take, of all dialogs or of one. With `measure` a model that costs nothing is timed on
         a few of the texts, once. Errors: Forbidden, ProviderMissing and others of the embedder, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "reembed")
+        permit("reembed")
         embedder = self._embedder()
         answer = self._db.rpc(
             "desk_other_model_summary", {"p_model": embedder.name, "p_dialog_key": dialog_key}, read=True, returns=dict

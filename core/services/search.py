@@ -8,12 +8,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TypeVar
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.db.client import Database
 from core.embedding.provider import Embedder
 from core.errors import DatabaseError, InputError, ProviderError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory import profiled
 from core.memory import search as conductor
@@ -199,6 +198,6 @@ class SearchService:
 
 
 def _check(query: str) -> None:
-    require(current_actor() or LOCAL_OPERATOR, "search")
+    permit("search")
     if is_blank(query):
         raise InputError("The query is empty.", hint="Write a few words.", field="query")

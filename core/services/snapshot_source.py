@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.memory.keys import both_keys
 from core.services.snapshot_body import SnapshotBody, snapshot_body
 from core.snapshots.reads import SnapshotReads
@@ -28,7 +27,7 @@ class SnapshotSource:
 
     def days(self, dialog_key: str) -> list[str]:
         """Days with snapshots of this dialog that still stand, newest first. Errors: DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "snapshots")
+        permit("snapshots")
         found = {row.sync_date for row in self._entities(dialog_key, None) if row.entity_type != "daily_sync"}
         return sorted(found, reverse=True)
 
@@ -37,7 +36,7 @@ class SnapshotSource:
 
         Errors: Forbidden, NotFound where the day has no snapshots of the dialog (any more), DatabaseError.
         """
-        require(current_actor() or LOCAL_OPERATOR, "snapshots")
+        permit("snapshots")
         rows = list(self._entities(dialog_key, day))
         if not any(row.entity_type != "daily_sync" for row in rows):
             raise NotFound("There are no snapshots of this dialog on this day.", hint="They are kept for 14 days.")

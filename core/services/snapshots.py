@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.db.client import Database
 from core.errors import ConflictError, CoreError, InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory.notices import Notice
 from core.memory.payload import Normalised, normalise
@@ -232,4 +231,4 @@ class SnapshotService:
 
 
 def _allow(action: str) -> None:
-    require(current_actor() or LOCAL_OPERATOR, action)
+    permit(action)

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import CoreError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 
 log = logging.getLogger(__name__)
@@ -83,7 +82,7 @@ class AfterChecks:
 
     def look(self) -> AfterCheck:
         """Errors: Forbidden, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "profiles")
+        permit("profiles")
         answer = self._db.rpc("desk_profile_after_check", {}, read=True, returns=dict)
         before = None if answer["before"] is None else figures(answer["before"])
         now = figures(answer["now"])

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.errors import InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
@@ -43,13 +42,13 @@ class BoostSearch:
 
     def heat(self, plan: Plan, x: str, y: str, *, progress: Progress | None = None) -> Heat:
         """The metric over two axes, everything else as in the baseline, on all queries of the set."""
-        require(current_actor() or LOCAL_OPERATOR, "evaluate")
+        permit("evaluate")
         _, pool = self._evaluations.pool(plan.query_set, llm=plan.llm, progress=progress)
         return fitting.heat(pool, plan.baseline, x, y, plan.metric, plan.k)
 
     def start(self, plan: Plan, axes: Sequence[str], *, id: str | None = None) -> Fit | Job:
         """What was found where it took a moment, else the job that looks; `fit_of(job.result)` is its answer."""
-        require(current_actor() or LOCAL_OPERATOR, "evaluate")
+        permit("evaluate")
         _check(axes)
         if self._evaluations.waiting(plan.query_set) <= AT_ONCE:
             return self.run(plan, axes)
@@ -69,7 +68,7 @@ class BoostSearch:
 
         What is better than the baseline is kept, under `id`, with the queries that decided.
         """
-        require(current_actor() or LOCAL_OPERATOR, "evaluate")
+        permit("evaluate")
         _check(axes)
         began = time.perf_counter()
         given, pool = self._evaluations.pool(plan.query_set, llm=plan.llm, progress=progress, check=check)

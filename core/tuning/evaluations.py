@@ -15,10 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.jobs.job import Job
 from core.jobs.jobs import Jobs
@@ -76,7 +75,7 @@ class Evaluations:
 
     def get(self, id: str) -> Evaluation:
         """Errors: NotFound."""
-        require(current_actor() or LOCAL_OPERATOR, "judgements")
+        permit("judgements")
         row: Any = self._db.rpc("desk_evaluation", {"p_id": id}, read=True)
         if not isinstance(row, Mapping):
             raise NotFound("There is no such evaluation.")
@@ -86,7 +85,7 @@ class Evaluations:
         self, *, query_set: str | None = None, profile_version: int | None = None, limit: int = 25, offset: int = 0
     ) -> EvaluationPage:
         """Without their details, the latest first."""
-        require(current_actor() or LOCAL_OPERATOR, "judgements")
+        permit("judgements")
         params = {
             "p_query_set": query_set,
             "p_profile_version": profile_version,
@@ -105,7 +104,7 @@ class Evaluations:
         check: Callable[[], None] | None = None,
     ) -> tuple[QuerySet, list[Judged]]:
         """A set with the candidates and grades of its queries. Errors: NotFound, InputError for one without queries."""
-        require(current_actor() or LOCAL_OPERATOR, "judgements")
+        permit("judgements")
         given = self._store.read(query_set)
         if given is None:
             raise NotFound("This query set is not there.", hint="Choose another one.")
@@ -122,7 +121,7 @@ class Evaluations:
 
     def start(self, plan: Plan, *, id: str | None = None) -> tuple[Evaluation, ...] | Job:
         """The evaluations where it took a moment, else the job that makes them. Errors: InputError, JobRunning."""
-        require(current_actor() or LOCAL_OPERATOR, "evaluate")
+        permit("evaluate")
         plan.checked()
         if self.waiting(plan.query_set) <= AT_ONCE:
             return self.run(plan)
@@ -140,7 +139,7 @@ class Evaluations:
 
         Dialogs with which one of the two was found are left out. Errors: InputError too where none is left.
         """
-        require(current_actor() or LOCAL_OPERATOR, "evaluate")
+        permit("evaluate")
         plan.checked()
         began = time.perf_counter()
         given, pool = self.pool(plan.query_set, llm=plan.llm, progress=progress, check=check)

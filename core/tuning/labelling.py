@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.errors import InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.events.emitter import Events
 from core.memory.retrieval import Profile
 from core.memory.text import is_blank, storable
@@ -203,4 +202,4 @@ def no_set() -> NotFound:
 
 
 def allow(action: str) -> None:
-    require(current_actor() or LOCAL_OPERATOR, action)
+    permit(action)

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import acting, require
 from core.db.client import Database
 from core.errors import ConflictError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor
+from core.events.actor import Actor
 from core.events.emitter import Events
 from core.memory.retrieval import Profile
 from core.tuning.profiles import Profiles
@@ -108,7 +108,7 @@ class Loop:
         return Switched(int(answer["version"]), int(answer["from_version"]))
 
     def _do(self, action: str, event: str, function: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        actor: Actor = current_actor() or LOCAL_OPERATOR
+        actor: Actor = acting()
         require(actor, action)
         prepared = self._events.prepare(event, {}, actor=actor, collection="desk_profiles")
         answer = self._db.rpc(function, {**params, "p_event": prepared.row()}, read=False, returns=dict)

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.db.client import Database
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.tuning.contradictions import NoteText, contradictions
 from core.tuning.rent_report import Chunk, ChunkRent, DialogRent, Rent, RentReport, SourceRent
 from core.usage.pricing import Cost, PriceBook, Tokens, cost
@@ -32,7 +31,7 @@ class RentReads:
 
     def report(self, dialog_key: str | None = None, since: datetime | None = None) -> RentReport:
         """Of all dialogs or one. SQL: desk_rent. Errors: Forbidden, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "judgements")
+        permit("judgements")
         params = {"p_dialog_key": dialog_key, "p_since": since.isoformat() if since else None}
         answer = self._db.rpc("desk_rent", params, read=True, returns=dict)
         book = self._prices()
@@ -71,7 +70,7 @@ class RentReads:
 
     def dialog(self, dialog_key: str, *, cosine: float = NEAR_COSINE, days: int = STALE_DAYS) -> DialogRent:
         """Findings in one dialog. SQL: desk_rent_dialog. Errors: Forbidden, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "judgements")
+        permit("judgements")
         params = {"p_dialog_key": dialog_key, "p_model": self._model() or "", "p_cosine": cosine, "p_days": days}
         answer = self._db.rpc("desk_rent_dialog", params, read=True, returns=dict)
         rows = {id: Chunk(id, **row) for id, row in answer["rows"].items()}

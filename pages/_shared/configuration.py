@@ -19,6 +19,11 @@ MEANINGS = {
     "SUPABASE_DB_URL": "direct connection, for migrate alone",
     "MEMORY_DESK_API_TOKEN": "bearer token of the API; without one it answers this machine alone",
     "MEMORY_DESK_ALLOW_ANONYMOUS": "serve other machines without sign-in",
+    **{
+        f"MEMORY_DESK_{role.upper()}S": f"who has the role {role} once signed in; see Access"
+        for role in ("admin", "auditor", "tuner", "operator", "viewer", "owner")
+    },
+    "MEMORY_DESK_DEFAULT_ROLE": "role of whoever no rule is about: viewer, or none where anybody can sign in",
     "MEMORY_DESK_TZ": "time zone of every page",
     "HOST": "address to listen on",
     "PORT": "port to listen on",
@@ -64,6 +69,10 @@ def masked(value: Any) -> str:
         return STARS
     if isinstance(value, str):
         return without_login(value)
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(value)) or "none"
+    if isinstance(value, tuple):
+        return f"{len(value)} named" if value else "nobody"  # addresses of people: for those who see Access
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import require
 from core.events import run_as
-from pages._shared import session
+from pages._shared import session, veil
 from pages._shared.sitemap import Place, place
 
 FRAMED = "desk.framed"
@@ -33,4 +33,5 @@ def enter(name: str) -> Place:
         st.stop()
     here = place(name)
     require(session.actor(), here.action)
+    veil.arrive(name)
     return here

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+_BETWEEN = re.compile(r"(?<= )·(?= )|(?<=\w)-(?=\w)")  # no Markdown in a line that begins with a letter
+
 
 def literal(text: str) -> str:
     """A Markdown code span that shows `text` as it is, on one line; an empty text gives an empty label."""
@@ -29,4 +31,5 @@ def name(text: str) -> str:
 
 def words(text: str) -> str:
     """A name inside a label: as plain words where it is letters, digits and single spaces: no Markdown then."""
-    return text if text and all(c.isalnum() or c == " " for c in text) and "  " not in text else literal(text)
+    plain = bool(text) and "  " not in text and all(c.isalnum() or c == " " for c in _BETWEEN.sub("", text))
+    return text if plain else literal(text)

@@ -31,6 +31,7 @@ from core.memory.dialogs import (
 from core.retrievals.record import Retrieval
 from core.services.demo_history import DemoRows
 from core.services.today import Today, today_and_yesterday
+from pages._shared import veil
 from pages._shared.resources import core, notebook
 
 T = TypeVar("T")
@@ -60,9 +61,14 @@ def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
         last = book.last(key) if error.retryable else None
         if last is None:
             raise
-        return Read(last.value, last.at, error)
+        return _shown(Read(last.value, last.at, error))
     book.keep(key, found)
-    return found
+    return _shown(found)
+
+
+def _shown(found: Read[T]) -> Read[T]:
+    """The answer as this view shows it: what is kept is what is stored, and the veil falls after that."""
+    return replace(found, value=veil.cover(found.value))
 
 
 def standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
@@ -145,7 +151,7 @@ def _chunks_by_id(_core: Core, ids: tuple[str, ...]) -> tuple[StoredChunk, ...]:
 
 def chunks_by_id(ids: tuple[str, ...]) -> tuple[StoredChunk, ...]:
     """These chunks, those that exist."""
-    return _chunks_by_id(core(), ids)
+    return veil.cover(_chunks_by_id(core(), ids))
 
 
 def chunk(chunk_id: str) -> StoredChunk | None:

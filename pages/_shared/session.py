@@ -6,12 +6,14 @@ instead, and never in the address.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
+from core.access import allowed
 from core.events import LOCAL_OPERATOR, Actor
+from pages._shared.resources import settings
 
 DIALOG = "desk.dialog"
 EXPLORATION = "desk.exploration"
@@ -28,8 +30,13 @@ class DialogChoice:
 
 
 def actor() -> Actor:
-    """Who acts here: without sign-in the one local operator."""
-    return LOCAL_OPERATOR
+    """Who acts here: without sign-in the one local operator, with the roles that the settings give everybody here."""
+    return replace(LOCAL_OPERATOR, roles=settings().local_roles)
+
+
+def may(action: str) -> bool:
+    """Whether whoever acts here may do it."""
+    return allowed(actor(), action)
 
 
 def dialog() -> DialogChoice | None:

@@ -48,6 +48,7 @@ PLACES = (
     Place("operations", "Operations", ":material/build:", "jobs", "Running it"),
     Place("health", "Health", ":material/monitor_heart:", "health", "Running it"),
     Place("activity", "Activity", ":material/history:", "events", "Running it"),
+    Place("access", "Access", ":material/shield_person:", "access", "Running it"),
     Place("settings", "Settings", ":material/tune:", "settings", "Running it"),
 )
 

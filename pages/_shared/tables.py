@@ -6,7 +6,7 @@ long ago. Days and somebody's text are text cells, drawn as they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from pages._shared import veil
 from pages._shared.export import to_csv, to_json
 
 Kind = Literal["text", "amount", "count", "score", "signed", "when", "day"]
@@ -44,7 +45,8 @@ def show(
     row_height: int | None = None,
 ) -> int | None:
     """Draws rows; with `select` gives the position of the row somebody chose (a click on any cell), else None."""
-    frame = pd.DataFrame({c.field: _values(rows, c) for c in columns})
+    shown = [veil.row(row) for row in rows]
+    frame = pd.DataFrame({c.field: _values(shown, c) for c in columns})
     config = {c.field: _config(c, zone) for c in columns}
     options: dict[str, Any] = {"hide_index": True, "column_config": config, "height": height, "row_height": row_height}
     options["placeholder"] = "–"
@@ -66,11 +68,12 @@ def chosen_row(state: Any) -> int | None:
 
 def downloads(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], *, name: str, key: str) -> None:
     """CSV and JSON of exactly these rows and fields, made when somebody clicks."""
+    shown = [veil.row(row) for row in rows]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, make, mime in (("CSV", to_csv, "text/csv"), ("JSON", to_json, "application/json")):
             st.download_button(
                 label,
-                data=partial(make, rows, fields),
+                data=partial(_file, make, shown, fields, veil.exporting(name, len(rows))),
                 file_name=f"{name}.{label.lower()}",
                 mime=mime,
                 key=f"{key}-{label.lower()}",
@@ -81,6 +84,11 @@ def downloads(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], *, name:
                 if label == "CSV"
                 else f"{len(rows)} rows as shown.",
             )
+
+
+def _file(make: Callable[..., bytes], rows: Any, fields: Any, record: Callable[[], None]) -> bytes:
+    record()
+    return make(rows, fields)
 
 
 def _values(rows: Sequence[Mapping[str, Any]], column: Column) -> pd.Series:

@@ -30,6 +30,13 @@ def fresh_caches() -> Iterator[None]:
     st.cache_resource.clear()
 
 
+@pytest.fixture(autouse=True)
+def unveiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if somebody had lifted the veil from every view: what is stored stands there. Not in tests marked `masked`."""
+    if not request.node.get_closest_marker("masked"):
+        monkeypatch.setattr("pages._shared.veil.revealed", lambda: True)
+
+
 @pytest.fixture
 def open_page(env: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
     """Open a page of the application; `session` is what the tab already remembers."""

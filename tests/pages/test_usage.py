@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
 from core.errors import DatabaseUnavailable
-from core.events.actor import user
+from core.events.actor import LOCAL_OPERATOR
 from core.usage.prices import Budget
 from core.usage.pricing import Price
 from core.usage.report import UsageReports
@@ -37,7 +37,7 @@ def record(core: Core, *entries: dict[str, Any], **more: Any) -> str:
 def enter(core: Core, **changes: Any) -> None:
     given: dict[str, Any] = {"input_usd": Decimal("0.15"), "output_usd": Decimal(2), "source": "s", **changes}
     start = datetime(2026, 1, 1, tzinfo=UTC)
-    core.usage.set_price(user("local"), Price("gemini", "a$b$c", start, source_date=date(2026, 1, 1), **given))
+    core.usage.set_price(LOCAL_OPERATOR, Price("gemini", "a$b$c", start, source_date=date(2026, 1, 1), **given))
 
 
 def metric(at: AppTest, label: str) -> str:
@@ -204,7 +204,7 @@ def test_a_budget_is_set(core: Core, open_page: Open) -> None:
 def test_a_budget_a_month_is_a_figure_too(core: Core, open_page: Open) -> None:
     """At the pace of the days shown; without a price nothing is claimed."""
     record(core, {"promptTokens": 50, "totalTokens": 50})
-    core.usage.prices.set_budget(user("local"), Budget(None, None, Decimal(3)))
+    core.usage.prices.set_budget(LOCAL_OPERATOR, Budget(None, None, Decimal(3)))
     assert metric(calm(open_page("usage", query={"range": "1d"})), "Budget used a month") == "unknown"
     st.cache_data.clear()
     enter(core)

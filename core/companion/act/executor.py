@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.access.roles import granted
+from core.access.roles import acting, granted
 from core.companion.act.policy import Policies
 from core.companion.act.toolbox import Toolbox, dialogs_of
 from core.companion.act.validation import validate
 from core.companion.contract import ModuleTool, ToolResult
 from core.errors import CoreError
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as
+from core.events.actor import Actor, run_as
 from core.events.emitter import Events
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Executor:
         For an AI whose policy is propose the call is staged: success, and `data["proposal_id"]`. With `only_reads` so
         is every other change of an AI, whatever policy says of it.
         """
-        who = actor or current_actor() or LOCAL_OPERATOR
+        who = actor or acting()
         began = time.perf_counter()
         tool = self._toolbox.find(name)
         if tool is None:

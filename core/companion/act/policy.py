@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import get_args
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.companion.contract import Decision, ModuleTool
 from core.companion.settings import CompanionSettings
 from core.errors import InputError
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor
+from core.events.actor import Actor
 from core.events.emitter import Events
 
 TOPIC = "policy"
@@ -74,7 +74,7 @@ class Policies:
 
         Errors: Forbidden, InputError, DatabaseError.
         """
-        require(current_actor() or LOCAL_OPERATOR, "companion_policy")
+        permit("companion_policy")
         if decision is not None and decision not in DECISIONS:
             raise InputError("A policy is auto, propose or deny.", field="decision")
         if (tool is None) == (module is None):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
-from core.access.roles import granted, require
+from core.access.roles import granted, permit
 from core.canonical import content_hash
 from core.clock import Clock
 from core.companion.act.policy import Policies
@@ -20,7 +20,7 @@ from core.companion.act.proposal_store import Proposal, ProposalPage, ProposalSt
 from core.companion.act.toolbox import Toolbox, dialogs_of
 from core.companion.contract import ModuleTool, ToolResult
 from core.errors import ConflictError, CoreError, Forbidden, NotFound
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as, system
+from core.events.actor import Actor, run_as, system
 from core.events.emitter import Events
 
 Run = Callable[[ModuleTool, Mapping[str, Any], Actor, str], ToolResult]
@@ -115,7 +115,7 @@ class Proposals:
 
     def reject(self, id: str, feedback: str = "") -> Proposal:
         """Say no, and why, for the next plan. Errors: Forbidden, NotFound, ProposalDecided, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "decide_proposals")
+        permit("decide_proposals")
         proposal = self.get(id)
         words = feedback.replace("\x00", "").strip()[:FEEDBACK_LIMIT] or None
         event = self._decision(proposal, "rejected", has_reason=words is not None)
@@ -154,7 +154,7 @@ class Proposals:
         offset: int = 0,
     ) -> ProposalPage:
         """Newest first; `open`: those that wait, and approved ones that have not succeeded. Errors: DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "companion")
+        permit("companion")
         now = self._clock.now()
         return self._store.list(now, state=state, modules=modules, mission_id=mission_id, limit=limit, offset=offset)
 
@@ -167,7 +167,7 @@ class Proposals:
         return ("pending" if "pending" in states else "approved" if "approved" in states else "rejected"), words
 
     def _open(self, id: str, status: str) -> tuple[Proposal, ModuleTool]:
-        require(current_actor() or LOCAL_OPERATOR, "decide_proposals")
+        permit("decide_proposals")
         proposal = self.get(id)
         now = self._clock.now()
         if proposal.status != status:
@@ -183,6 +183,8 @@ class Proposals:
             raise Forbidden(
                 f"{tool.label} is not for an AI, not even with a yes.", hint="Do it yourself, or reject the proposal."
             )
+        for action in tool.actions:  # nobody gets by an AI what they may not do themselves
+            permit(action)
         return proposal, tool
 
     def _same_target(self, tool: ModuleTool, proposal: Proposal) -> None:

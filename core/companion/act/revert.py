@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import acting, require
 from core.clock import Clock
 from core.companion.act.timeline import Done, Timeline
 from core.companion.contract import ToolResult
 from core.db.client import Database
 from core.errors import CoreError, Forbidden
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as
+from core.events.actor import Actor, run_as
 from core.events.bus import because_of
 from core.events.emitter import Events
 
@@ -90,7 +90,7 @@ class Reverts:
         Errors: Forbidden for anyone but a person; DatabaseError while reading or claiming, with what was taken back
         until then noted: asked again it goes on from there.
         """
-        actor = current_actor() or LOCAL_OPERATOR
+        actor = acting()
         if actor.kind != "user":
             raise Forbidden("Only a person takes back what an AI did.", hint="Use the Workbench.")
         require(actor, "revert_ai")

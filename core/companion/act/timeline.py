@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
-from core.events.actor import LOCAL_OPERATOR, current_actor
 
 EVENTS, MOST = 200, 1000
 Outcome = Literal["running", "reverted", "failed"]
@@ -111,7 +110,7 @@ class Timeline:
         limit: int = EVENTS,
     ) -> Work:
         """The latest `limit` (1 to 1,000) events, from `since` on and before `until`. Errors: Forbidden too."""
-        require(current_actor() or LOCAL_OPERATOR, "companion")
+        permit("companion")
         params = {
             "p_mission_id": mission_id,
             "p_module": module,

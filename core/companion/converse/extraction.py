@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.companion.act.act import Act
 from core.companion.contract import Module
@@ -24,7 +24,7 @@ from core.companion.modules.insights import CATEGORIES, CLAIM_LIMIT, CONTENT_LIM
 from core.companion.reflect.memory import Facts
 from core.companion.settings import CompanionSettings
 from core.db.client import Database
-from core.events.actor import LOCAL_OPERATOR, ai, current_actor, run_as
+from core.events.actor import ai, run_as
 from core.events.emitter import Events
 
 TOPIC = "extraction"
@@ -98,7 +98,7 @@ class Extraction:
 
     def now(self) -> Note:
         """For a person who does not want to wait. Errors: Forbidden, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "learn_facts")
+        permit("learn_facts")
         today = self._clock.now().astimezone(self._zone).date()
         return self._look(read_weeks(self._db, self._events.store, self._modules, today, self._zone))
 

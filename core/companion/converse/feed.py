@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.db.client import Database
 from core.errors import InputError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 
 Kind = Literal["nudge", "insight", "proposal", "iteration", "goal", "chat"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -56,7 +55,7 @@ class Feed:
         limit: int = PAGE,
     ) -> FeedPage:
         """Of these kinds, all where none is named, and of one module. Errors: Forbidden, InputError, DatabaseError."""
-        require(current_actor() or LOCAL_OPERATOR, "companion")
+        permit("companion")
         if unknown := sorted(set(kinds) - set(KINDS)):
             raise InputError(f"There is no kind {unknown[0]}.", hint=f"Known: {', '.join(KINDS)}.", field="kinds")
         params = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any, get_args
 
+from core.access import acting
 from core.companion.contract import Comparison, GoalMetric, GoalTarget, ModuleTool, Parameter, Period, ToolResult
 from core.companion.converse.rituals.composer import STEPS_MOST
 from core.companion.converse.rituals.opening import Routines
@@ -19,7 +20,7 @@ from core.companion.reflect.goals.draft import Draft, checked
 from core.companion.reflect.opening import Reflection
 from core.companion.reflect.pulse.store import ShownNudge
 from core.errors import ConflictError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor
+from core.events.actor import Actor
 from core.events.catalogue import EVENTS
 
 DAY_MIN = 1_440
@@ -170,7 +171,7 @@ def inverses(
 
 
 def _actor() -> Actor:
-    return current_actor() or LOCAL_OPERATOR
+    return acting()
 
 
 def _draft(given: Params) -> Draft:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.access.roles import require
+from core.access.roles import acting, require
 from core.companion.contract import Module, ModuleTool, Parameter, Section, ToolResult
 from core.companion.modules.answers import Params, done, honest
 from core.companion.reflect.facts import Learned
 from core.companion.reflect.memory import Facts
 from core.errors import ConflictError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor
 
 CATEGORIES = ("pattern", "preference", "context")  # what counts can show
 CONTENT_LIMIT, KEY_LIMIT, EVIDENCE_LIMIT = 200, 80, 5
@@ -35,7 +34,7 @@ def insights(facts: Callable[[], Facts], *more: ModuleTool) -> Module:
 
 def _learn_fact(facts: Callable[[], Facts]) -> ModuleTool:
     def learn(given: Params) -> ToolResult:
-        actor = current_actor() or LOCAL_OPERATOR
+        actor = acting()
         require(actor, "learn_facts")
         evidence = [str(name)[:100] for name in given["evidence"]]
         learned = Learned(
@@ -77,7 +76,7 @@ def _forget(facts: Callable[[], Facts]) -> Callable[[Mapping[str, Any]], ToolRes
             raise NotFound("This fact is forgotten already.")
         if found.confirmations > 1 or found.contradictions:
             raise ConflictError("Somebody confirmed or contradicted this fact since.")
-        facts().judge(current_actor() or LOCAL_OPERATOR, found, "deleted")
+        facts().judge(acting(), found, "deleted")
         return done("The fact is forgotten.")
 
     return forget

@@ -8,12 +8,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from core.access import acting
 from core.companion.contract import ModuleTool, Parameter, ToolResult
 from core.companion.modules.answers import Params, done
 from core.companion.modules.desk import Desk
 from core.companion.modules.memory_reads import KEY
 from core.errors import ConflictError
-from core.events.actor import LOCAL_OPERATOR, current_actor
 from core.usage.entries import PROVIDERS
 from core.usage.lines import Line, folded
 from core.usage.periods import Period, last_days, parse_bound
@@ -58,7 +58,7 @@ def tools(desk: Desk) -> tuple[ModuleTool, ...]:
         before = deps.usage.prices.budget()
         if before.tokens_per_day == given["value"]:
             return ToolResult(False, "That is the budget already.")
-        deps.usage.set_budget(current_actor() or LOCAL_OPERATOR, replace(before, tokens_per_day=given["value"]))
+        deps.usage.set_budget(acting(), replace(before, tokens_per_day=given["value"]))
         facts = {"before": before.tokens_per_day, "now": given["value"]}
         return done(f"The budget is {given['value']:,} tokens a day now.", facts, facts)
 
@@ -106,7 +106,7 @@ def inverses(desk: Desk) -> Mapping[str, Callable[[Mapping[str, Any]], ToolResul
         said = event["payload"]
         if deps.usage.prices.budget() != _budget(said, ""):
             raise ConflictError("The budget was changed again since.")
-        deps.usage.set_budget(current_actor() or LOCAL_OPERATOR, _budget(said, "before_"))
+        deps.usage.set_budget(acting(), _budget(said, "before_"))
         return done("The former budget holds again.")
 
     return {"UsageBudgetSet": former}

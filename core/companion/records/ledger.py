@@ -9,10 +9,11 @@ from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from core.access import acting
 from core.clock import Clock
 from core.db.client import Database
 from core.errors import ConflictError, NotFound
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor
+from core.events.actor import Actor
 from core.events.emitter import Events
 
 Row = Mapping[str, Any]
@@ -114,8 +115,8 @@ class Ledger:
 
 
 def actor() -> Actor:
-    """Who writes: the actor of `run_as`, else the one who sits here."""
-    return current_actor() or LOCAL_OPERATOR
+    """Who writes. Errors: Forbidden where nobody acts."""
+    return acting()
 
 
 def gone(what: str) -> NotFound:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from core.memory.dialogs import DialogRow, DialogStatus
-from pages._shared import charts, formats, layout, reads, tables
+from pages._shared import charts, formats, layout, reads, tables, veil
 from pages._shared.dialogs import chunks, taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.literal import name
+from pages._shared.literal import words
 from pages._shared.operations import outcome, superseded
 from pages._shared.prompts import reading as prompts
 from pages._shared.resources import settings
@@ -38,7 +38,7 @@ def show(choice: DialogChoice, head: Head) -> None:
         return
     row = found.value
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f"#### RU {name(row.ru_id or 'unknown')} · TU {name(row.tu_id or 'unknown')}")
+        st.markdown(f"#### {words(veil.pair(row.ru_id, row.tu_id))}")
         with st.container(horizontal=True, width="content"):
             if st.button("Its searches", icon=place("prompts").icon, help="What was asked of it, and what came back."):
                 prompts.ask_for_dialog()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.memory.dialogs import DialogRow
 from core.memory.sources import SOURCES
-from pages._shared import address, demo, formats, reads, session, tables
+from pages._shared import address, demo, formats, reads, session, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.overview import first_steps
@@ -182,4 +182,4 @@ def option(row: DialogRow) -> str:
     last = formats.parse(row.last_at)
     day = f"{last.astimezone(settings().zone):%Y-%m-%d}" if last else "undated"
     size, short = formats.plural(row.chunks, "chunk"), formats.key(row.dialog_key)
-    return f"{formats.pair(row.ru_id, row.tu_id)} · {size} · {day} · {short}"
+    return f"{veil.pair(row.ru_id, row.tu_id)} · {size} · {day} · {short}"

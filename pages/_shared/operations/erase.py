@@ -8,11 +8,11 @@ import streamlit as st
 
 from core.memory.erasures import REASONS, ErasePreview
 from core.services.erase import Erased
-from pages._shared import formats, session, tables
+from pages._shared import formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
-from pages._shared.literal import literal
+from pages._shared.literal import words
 from pages._shared.operations import mending, outcome, typed
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
@@ -74,7 +74,7 @@ def _written_again() -> None:
 
 def _one(chosen: DialogChoice) -> None:
     with panel("Erase a person", "Database, records that wait on disk, uploads, logs. It cannot be undone."):
-        st.markdown(f"RU {literal(chosen.ru_id or 'unknown')} · TU {literal(chosen.tu_id or 'unknown')}")
+        st.markdown(words(veil.pair(chosen.ru_id, chosen.tu_id)))
         found = mending.erase_preview(chosen.dialog_key, ()).value
         also: tuple[str, ...] = ()
         if found.others:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.memory.merges import MergePreview, MergeRow
-from pages._shared import formats, reads, session, tables
+from pages._shared import formats, reads, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
@@ -51,7 +51,7 @@ def show(head: Head) -> None:
 def _pairs(pairs: Any, total: int) -> None:
     rows = [
         {
-            "pair": formats.pair(pair.ru_id, pair.tu_id),
+            "pair": veil.pair(pair.ru_id, pair.tu_id),
             "keys": ", ".join(f"{k['order']}: {k['chunks']:,}" for k in pair.keys),
             "last": max((k["last_at"] or "" for k in pair.keys), default="") or None,
         }
@@ -155,7 +155,7 @@ def _past() -> None:
         rows = [
             {
                 "at": row.merged_at,
-                "pair": formats.pair(row.ru_id, row.tu_id),
+                "pair": veil.pair(row.ru_id, row.tu_id),
                 "mode": row.mode,
                 "rows": sum(n for table in row.counts.values() for what, n in table.items() if what != "lost"),
                 "state": _state(row),

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.services.intake import DialogPreview, Staged
-from pages._shared import formats, tables
+from pages._shared import formats, tables, veil
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import reading
@@ -85,7 +85,7 @@ def row_of(item: DialogPreview) -> dict[str, Any]:
         kinds[notice.kind] += notice.count
     return {
         "label": item.label,
-        "pair": formats.pair(found.ru_id, found.tu_id),
+        "pair": veil.pair(found.ru_id, found.tu_id),
         "key": formats.key(found.dialog_key),
         "why": partly(item)
         + ("" if found.chunks else "Nothing to write: no text in it can be kept. ")

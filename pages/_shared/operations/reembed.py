@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from core.services.reembed import ReembedPreview
-from pages._shared import formats, session, tables
+from pages._shared import formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
@@ -57,7 +57,7 @@ def _scope() -> str | None:
     chosen = session.dialog()
     if chosen is None:
         return None
-    words = {"all": "All dialogs", "one": f"The open dialog ({formats.pair(chosen.ru_id, chosen.tu_id)})"}
+    words = {"all": "All dialogs", "one": f"The open dialog ({veil.pair(chosen.ru_id, chosen.tu_id)})"}
     scope = st.segmented_control(
         "Scope", list(words), default="all", required=True, format_func=words.__getitem__, key="reembed-scope"
     )

@@ -10,12 +10,12 @@ import streamlit as st
 
 from core.retrievals.record import Retrieval
 from core.retrievals.store import Totals
-from pages._shared import address, formats, layout, reads, session, tables
+from pages._shared import address, formats, layout, reads, session, tables, veil
 from pages._shared.examples import curl
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.literal import name
+from pages._shared.literal import words
 from pages._shared.prompts import reading, rebuilt
 from pages._shared.resources import settings
 from pages._shared.tables import Column
@@ -133,9 +133,7 @@ def _filters() -> tuple[str, str | None]:
         address.segments("Outcome", OUTCOMES, "found", default="any", on_change=_first_page)
         if dialog:
             kept = session.remembered(reading.ONLY, False)
-            mine = st.toggle(
-                f"Only RU {name(dialog.ru_id or 'unknown')}, TU {name(dialog.tu_id or 'unknown')}", value=kept
-            )
+            mine = st.toggle(f"Only {words(veil.pair(dialog.ru_id, dialog.tu_id))}", value=kept)
             session.remember(reading.ONLY, mine)
     if chunk_id:
         with st.container(horizontal=True, vertical_alignment="center"):

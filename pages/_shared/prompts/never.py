@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import CoreError
 from core.retrievals.retrievals import DAYS_LEAST, DAYS_MOST
-from pages._shared import actions, formats, reads, session, tables
+from pages._shared import actions, formats, reads, session, tables, veil
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.prompts import reading
@@ -28,9 +28,7 @@ def show(dialog: DialogChoice) -> None:
         found = reading.never(dialog.dialog_key, page).value
         since = formats.parse(found.first_at)
         out_of = f"out of {formats.plural(found.records, 'recorded search', 'recorded searches')}"
-        says = (
-            f"Of {formats.pair(dialog.ru_id, dialog.tu_id)}: {out_of} since {formats.moment(since, settings().zone)}."
-        )
+        says = f"Of {veil.pair(dialog.ru_id, dialog.tu_id)}: {out_of} since {formats.moment(since, settings().zone)}."
         with panel("Chunks that no recorded search returned", says if found.records else ""):
             if not found.records:
                 st.text("No search of this dialog is recorded: nothing can be said about its chunks.")

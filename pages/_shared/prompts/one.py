@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.retrievals.record import NOT_USED, Retrieval
-from pages._shared import formats, layout, tables
+from pages._shared import formats, layout, tables, veil
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.literal import name, words
+from pages._shared.literal import words
 from pages._shared.prompts import finding, phases, reading, today, wrong
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
@@ -68,12 +68,12 @@ def _head(record: Retrieval) -> None:
             choose_dialog(DialogChoice(record.dialog_key, record.ru_id, record.tu_id))
             st.switch_page(place("dialogs").path, query_params={})
     if record.dialog_key:
-        st.markdown(f"#### RU {name(record.ru_id or 'unknown')} · TU {name(record.tu_id or 'unknown')}")
+        st.markdown(f"#### {words(veil.pair(record.ru_id, record.tu_id))}")
     st.caption(NOT_USED)
     asked = f"{formats.plural(record.query_len, 'character')}, compose mode {record.compose_mode or 'any'}."
     with panel("Query", asked):
         if record.client_id is not None and record.client_id != record.ru_id:
-            st.text(f"Filtered: only rows of RU {record.client_id}, and rows without one.")
+            st.text(f"Filtered: only rows of {veil.person('RU', record.client_id)}, and rows without one.")
         st.text(record.query if record.query is not None else "Its words were erased with a person that it had found.")
     if record.request_id:
         _same_request(record)

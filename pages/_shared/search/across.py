@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.memory.dialogs import StoredChunk
 from core.memory.hits import AcrossResult, Hit
-from pages._shared import charts, formats, layout, reads, session, tables
+from pages._shared import charts, formats, layout, reads, session, tables, veil
 from pages._shared.feedback import empty
 from pages._shared.layout import Figure, panel
 from pages._shared.resources import settings
@@ -42,6 +44,7 @@ METHODS = {"exact": "exact: every chunk was compared", "hnsw": "by the index (HN
 
 
 def show(found: AcrossResult) -> None:
+    found = replace(found, hits=veil.cover(found.hits))
     time = found.latency
     layout.figures(
         Figure("Chunks looked at", formats.count(found.scanned), METHODS.get(found.method)),
@@ -82,7 +85,7 @@ def row_of(hit: Hit, stored: StoredChunk | None) -> dict[str, object]:
     """A hit with its pair; by its key alone where the row went meanwhile."""
     return {
         **{name: getattr(hit, name) for name in FIELDS if name != "pair"},
-        "pair": formats.pair(stored.client_id, stored.woman_id) if stored else formats.key(hit.dialog_key or ""),
+        "pair": veil.pair(stored.client_id, stored.woman_id) if stored else formats.key(hit.dialog_key or ""),
         "ru_id": stored.client_id if stored else None,
         "tu_id": stored.woman_id if stored else None,
         "date": hit.note_date or day(hit.sent_at),

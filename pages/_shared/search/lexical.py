@@ -52,6 +52,6 @@ def row_of(view: View, hit: Hit) -> dict[str, Any]:
         "source": hit.source,
         "score": hit.weighted_score,
         "cosine": hit.cosine,
-        "text": hit.text,
+        "text": view.shown(hit.text),
         "id": hit.id,
     }

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from core.memory.prompt import prompt_block
 from core.tokens import estimate_tokens
-from pages._shared import formats
+from pages._shared import formats, veil
 from pages._shared.layout import panel
 from pages._shared.search.view import View
+
+
+def _file(block: str, record: Callable[[], None]) -> str:
+    record()
+    return block
 
 
 def show(view: View) -> None:
@@ -23,7 +31,7 @@ def show(view: View) -> None:
         st.code(block or "(no chunk)", language=None, wrap_lines=True)
         st.download_button(
             "Text",
-            block,
+            partial(_file, block, veil.exporting("prompt-block", len(hits))),
             "prompt-block.txt",
             "text/plain",
             key="prompt-file",

@@ -6,10 +6,12 @@ The first move of the slider for words alone reads the dialog's texts, once a se
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.memory.hits import Exploration
-from pages._shared import formats, layout, session
+from pages._shared import formats, layout, session, veil
 from pages._shared.layout import Figure
 from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot, words
 from pages._shared.search.view import view_of
@@ -26,7 +28,7 @@ def show(found: Exploration) -> None:
     with left:
         profile = sliders.draw(found)
         found = words.with_words(found, profile)
-    view = view_of(found, profile)
+    view = view_of(found, profile, partial(veil.text, dialog_key=found.request.dialog_key))
     with left:
         consequences.places(view)
     if not len(found.candidates):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,6 +31,7 @@ class View:
     active: Ranking
     limit: int
     active_limit: int
+    shown: Callable[[str], str] = str
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -63,7 +64,9 @@ class View:
         return chunk_id not in self.field.candidates.positions
 
     def row(self, chunk_id: str) -> ChunkRow | None:
-        return self.found.candidates.rows.get(chunk_id)
+        """What is shown of a chunk, its text as this view may show it; None where it was not fetched."""
+        row = self.found.candidates.rows.get(chunk_id)
+        return replace(row, text=self.shown(row.text)) if row else None
 
     def hit(self, index: int) -> Hit:
         """The candidate at an index of the arrays; without its text where that was not fetched."""
@@ -94,8 +97,8 @@ class View:
         return int(self.active.ranks[self.found.candidates.positions[chunk_id]])
 
 
-def view_of(found: Exploration, profile: Profile) -> View:
-    """The exploration under a profile, whose limit is that of the search."""
+def view_of(found: Exploration, profile: Profile, shown: Callable[[str], str] = str) -> View:
+    """The exploration under a profile, whose limit is that of the search; `shown` masks what may not be seen."""
     limit = found.request.limit
     now = rank_profile(found.candidates, found.bm25, replace(profile, limit=limit))
     then = rank_profile(found.candidates, found.bm25, replace(active_of(found), limit=limit))
@@ -107,6 +110,7 @@ def view_of(found: Exploration, profile: Profile) -> View:
         _taken_first(then),
         _places(now, profile, limit),
         _places(then, active_of(found), limit),
+        shown,
     )
 
 

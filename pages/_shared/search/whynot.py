@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.memory.dialogs import StoredChunk
 from core.memory.whynot import Explanation, excluded_by, why_not
-from pages._shared import formats, reads, session
+from pages._shared import formats, reads, session, veil
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.search.view import View
@@ -145,10 +145,11 @@ def absence(view: View, chunk: StoredChunk) -> str:
         client_id=request.client_id,
         compose_mode=request.compose_mode,
     )
+    asked, whose = (veil.person("RU", id) for id in (request.client_id, chunk.client_id))
     words = {
         "dialog_key": f"It belongs to another dialog, {formats.key(chunk.dialog_key)}.",
         "embedding_model": f"Its vector is of {chunk.embedding_model or 'no named model'}, not {model}.",
-        "client_id": f"The filter keeps rows of RU {request.client_id}; this one is of RU {chunk.client_id}.",
+        "client_id": f"The filter keeps rows of {asked}; this one is of {whose}.",
         "compose_mode": f"Its compose mode is {chunk.compose_mode}, which this search leaves out.",
     }
     return " ".join(words[cause] for cause in causes) or "It was written after this search: search again."

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages._shared import address, formats, session
+from pages._shared import address, formats, session, veil
 from pages._shared.literal import literal
 from pages._shared.session import DialogChoice
 
@@ -75,7 +75,7 @@ def dialog_scope(view: str) -> DialogChoice | None:
                 else "All dialogs. Coverage and Two days list them: a click there looks at one alone."
             )
         else:
-            st.markdown(f"One dialog: {literal(formats.pair(chosen.ru_id, chosen.tu_id))}", width="content")
+            st.markdown(f"One dialog: {literal(veil.pair(chosen.ru_id, chosen.tu_id))}", width="content")
             st.caption(formats.key(chosen.dialog_key), width="content")
             st.button("All dialogs", key="all-dialogs", type="tertiary", on_click=session.choose_dialog, args=(None,))
     return chosen

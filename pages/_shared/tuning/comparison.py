@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.tuning.evaluation import LABELS, NO_CATEGORY
 from core.tuning.evaluations import Evaluation
-from pages._shared import charts, formats, tables
+from pages._shared import charts, formats, tables, veil
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.literal import literal
 from pages._shared.resources import settings
@@ -180,7 +180,7 @@ def _queries(one: Evaluation, found: Mapping[str, Any], number: int) -> None:
             {
                 **row,
                 "query": query.query if query else "(no longer in the set)",
-                "pair": formats.pair(query.ru_id, query.tu_id) if query else None,
+                "pair": veil.pair(query.ru_id, query.tu_id) if query else None,
                 "difference": difference,
                 "outcome": _outcome(difference),
             }

@@ -10,7 +10,7 @@ import streamlit as st
 from core.tuning.labelling import Sheet
 from core.tuning.labels import Judgement, LabelledQuery
 from core.tuning.pooling import Pooled
-from pages._shared import formats, session, tables
+from pages._shared import formats, session, tables, veil
 from pages._shared.layout import panel
 from pages._shared.resources import settings
 from pages._shared.tables import Column
@@ -77,7 +77,7 @@ def _row(number: int, chunk: Pooled, query: LabelledQuery, given: dict[str, Judg
         "mine": me.grade if me else None,
         "others": (told or None) if me else ("hidden" if others else None),
         "source": chunk.row.source,
-        "text": chunk.row.text,
+        "text": veil.text(chunk.row.text, query.dialog_key),
         "why": me.why if me else None,
     }
 
@@ -90,7 +90,8 @@ def _disputed(query: LabelledQuery, sheet: Sheet) -> None:
     with st.expander(f"{formats.plural(len(found), 'chunk')} graded differently by two people", type="compact"):
         st.text("The lower grade counts until they agree.")
         for chunk_id, judgements in found.items():
-            st.text(formats.snippet(texts.get(chunk_id, "a chunk that is no longer stored"), 160))
+            words = texts.get(chunk_id, "a chunk that is no longer stored")
+            st.text(formats.snippet(veil.text(words, query.dialog_key), 160))
             rows = [
                 {"judge": g.judge, "grade": g.grade, "why": g.why, "at": g.created_at}
                 for g in reading.history(query.id, judgements[0].parts_hash)

@@ -9,7 +9,7 @@ import streamlit as st
 from core.memory.retrieval import Profile
 from core.tuning.labelling import DEPTH, Sheet
 from core.tuning.labels import GRADES, Judgement, LabelledQuery, QuerySet
-from pages._shared import formats, session
+from pages._shared import formats, session, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
@@ -66,7 +66,7 @@ def _desk(set_id: str, profiles: list[Profile]) -> None:
         place = _place(query, sheet, mine)
         with panel("Query", ""):
             st.text(query.query, width="stretch")
-            parts = (formats.pair(query.ru_id, query.tu_id), query.category, query.note)
+            parts = (veil.pair(query.ru_id, query.tu_id), query.category, query.note)
             st.text(" · ".join(part for part in parts if part))
         _card(query, sheet, place, mine)
         grading.listing(query, sheet, place, mine, jump)

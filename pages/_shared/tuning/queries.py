@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.tuning.label_store import RecordedQuery
 from core.tuning.labels import CATEGORY_LIMIT, NOTE_LIMIT, LabelledQuery, SetSummary
-from pages._shared import formats, reads, session, tables
+from pages._shared import formats, reads, session, tables, veil
 from pages._shared.dialogs.listing import option
 from pages._shared.layout import panel
 from pages._shared.literal import literal
@@ -66,7 +66,7 @@ def row_of(query: LabelledQuery) -> dict[str, Any]:
     grades = query.grades()
     return {
         "query": query.query,
-        "pair": formats.pair(query.ru_id, query.tu_id),
+        "pair": veil.pair(query.ru_id, query.tu_id),
         "category": query.category,
         "graded": len(grades),
         "relevant": sum(grade > 0 for grade in grades.values()),
@@ -187,7 +187,7 @@ def _recorded_row(one: RecordedQuery) -> dict[str, Any]:
     names = ("query", "times", "last_at", "unjudged", "shown")
     return {
         **{name: getattr(one, name) for name in names},
-        "pair": formats.pair(one.ru_id, one.tu_id),
+        "pair": veil.pair(one.ru_id, one.tu_id),
         "here": "yes" if one.query_id else "no",
     }
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.tuning.rent_report import ChunkRent, Rent, RentReport, SourceRent
-from pages._shared import charts, formats, session, tables
+from pages._shared import charts, formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
@@ -77,7 +77,7 @@ def _scope() -> str | None:
     chosen = session.dialog()
     if chosen is None:
         return None
-    titles = {"all": "All dialogs", "one": f"The open dialog ({formats.pair(chosen.ru_id, chosen.tu_id)})"}
+    titles = {"all": "All dialogs", "one": f"The open dialog ({veil.pair(chosen.ru_id, chosen.tu_id)})"}
     scope = st.segmented_control(
         "Scope", list(titles), default="all", required=True, format_func=titles.__getitem__, key="rent-scope"
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.tuning.rent import NEAR_COSINE, STALE_DAYS
 from core.tuning.rent_report import Chunk, DialogRent
-from pages._shared import formats, tables
+from pages._shared import formats, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.resources import settings
@@ -49,7 +49,7 @@ def show(chosen: DialogChoice | None) -> None:
             "No dialog is open", "Open one on the Dialogs page to look for repetitions and old or contradicting notes."
         )
         return
-    with panel(f"Findings in the open dialog ({formats.pair(chosen.ru_id, chosen.tu_id)})"):
+    with panel(f"Findings in the open dialog ({veil.pair(chosen.ru_id, chosen.tu_id)})"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             cosine = st.number_input(
                 "Nearly equal from cosine",

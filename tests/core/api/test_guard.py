@@ -13,13 +13,19 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from core.access.checking import SEND
 from core.api import PREFIX, build_routes
 from core.api.guard import BODY_LIMIT, read_body
 from core.config import read_settings
-from core.errors import ConfigError, DatabaseUnavailable, InputError
+from core.errors import ConfigError, DatabaseUnavailable, InputError, Unauthenticated
 
 HERE = ("127.0.0.1", 50000)
 JSON = {"Content-Type": "application/json"}
+
+
+def bearer(token: str) -> Any:
+    """Of this desk there is no token but the environment's."""
+    raise Unauthenticated("The API token is not valid.", hint=SEND)
 
 
 def client(
@@ -28,7 +34,7 @@ def client(
     """A client of the API over a core that holds just what the test needs."""
     settings = read_settings({"MEMORY_DESK_DATA_DIR": "unused", **(env or {})})
     health = SimpleNamespace(memory_status=lambda: {"ready": True, "table": "client_memory_chunks", "totalChunks": 3})
-    core = SimpleNamespace(settings=settings, health=health, **parts)
+    core = SimpleNamespace(settings=settings, health=health, access_desk=SimpleNamespace(bearer=bearer), **parts)
     return TestClient(Starlette(routes=build_routes(lambda: core)), client=caller, base_url=base)
 
 

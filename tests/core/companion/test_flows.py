@@ -18,6 +18,7 @@ from core.config import read_settings
 from core.embedding.test import TestEmbedder
 from core.events.actor import LOCAL_OPERATOR
 from core.local.server import Endpoint
+from tests.support.acting import as_operator
 from tests.support.companion import agent
 from tests.support.snapshots import count, row, upstream
 
@@ -90,7 +91,7 @@ def test_a_proposed_cleanup_in_two_sessions(core: Core, env: Mapping[str, str], 
                 except ProposalDecided as late:
                     states.append(f"late: {late.state}")
 
-            threads = [threading.Thread(target=press, args=(session,)) for session in (core, other)]
+            threads = [threading.Thread(target=as_operator(press), args=(session,)) for session in (core, other)]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -36,6 +36,7 @@ def test_an_actor_is_frozen() -> None:
         ANNA.display_name = "Other"  # type: ignore[misc]
 
 
+@pytest.mark.nobody
 def test_run_as_nests_and_restores() -> None:
     """The innermost actor counts; each former one returns."""
     assert current_actor() is None
@@ -46,6 +47,7 @@ def test_run_as_nests_and_restores() -> None:
     assert current_actor() is None
 
 
+@pytest.mark.nobody
 def test_run_as_restores_after_an_exception() -> None:
     """Case 7: a failure inside leaves nobody behind."""
     with pytest.raises(KeyError), run_as(ANNA):

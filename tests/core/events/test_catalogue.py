@@ -33,6 +33,8 @@ def test_no_event_can_hold_a_sentence(name: str) -> None:
     """Given the same sentence in each of its fields, only ids that a sender chose keep it, and names of one's own."""
     kept, _ = EVENTS[name].fit(dict.fromkeys(EVENTS[name].fields, SENTENCE))
     named = {"title", "name"} if EVENTS[name].app_id in OWN_ROOMS else set()
+    if name == "PersonalDataRevealed":
+        named = {"reason"}  # masked before it is stored: see the tests of the veil
     keys = {"dialog_key", "request_id", "kept_key", "dropped_key", "key_new", "key_legacy", "source_id"}
     assert set(kept) <= keys | named
 

@@ -154,6 +154,7 @@ def test_a_row_that_the_database_refuses_does_not_hold_up_the_others(events: Eve
     assert events.store.query().rows == ()
 
 
+@pytest.mark.nobody
 def test_two_processes_share_one_sequence(db: Database, clock: FixedClock, tmp_path: Path) -> None:
     """Two writers with their own spools: one chain, no gap, each one's order kept."""
     both = [open_events(db, tmp_path / name, clock, default_actor=user(name)) for name in ("a", "b")]

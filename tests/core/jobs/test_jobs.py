@@ -19,6 +19,7 @@ from core.jobs.job import Job, JobRunning
 from core.jobs.jobs import Jobs
 from core.jobs.run import JobRun
 from tests.core.jobs.conftest import until
+from tests.support.acting import as_operator
 
 MakeJobs = Callable[..., Jobs]
 
@@ -67,7 +68,7 @@ def test_eight_starts_at_once_are_one_job(make_jobs: MakeJobs) -> None:
         except JobRunning as busy:
             outcomes.append(busy.job.id)
 
-    threads = [threading.Thread(target=press) for _ in range(8)]
+    threads = [threading.Thread(target=as_operator(press)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -242,7 +243,7 @@ def test_the_work_is_done_as_the_one_who_asked(make_jobs: MakeJobs) -> None:
     """The actor is kept in the row; an AI may start nothing."""
     seen: list[Any] = []
     jobs = make_jobs(who=lambda run: seen.append(current_actor()) or {})
-    with run_as(user("anna", "Anna")):
+    with run_as(user("anna", "Anna", ("operator",))):
         job = jobs.start("who", {})
     assert jobs.finish_here(job.id).state == "done"
     assert [actor.principal_id for actor in seen] == ["anna"]
@@ -278,7 +279,7 @@ def test_the_end_is_told_once_however_it_comes(make_jobs: MakeJobs) -> None:
 def test_events_of_a_job(make_jobs: MakeJobs) -> None:
     """Who started it and how it ended stand in the record of events, with the actor of the job."""
     jobs = make_jobs()
-    with run_as(user("anna", "Anna")):
+    with run_as(user("anna", "Anna", ("operator",))):
         job = jobs.start("count", {"steps": 1})
     jobs.finish_here(job.id)
     assert jobs._events.flush()

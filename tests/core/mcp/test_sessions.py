@@ -8,12 +8,14 @@ from typing import Any
 import anyio
 import pytest
 
+from core.access.caller import leave_caller
+from core.events import user
 from core.mcp.sessions import KEPT, Sessions, client_name
 
 
-def context(name: str | None, connection: str | None = None, version: str = "2025-11-25") -> Any:
+def context(name: str | None, connection: str | None = None, version: str = "2025-11-25", scope: Any = None) -> Any:
     info = None if name is None else SimpleNamespace(client_info=SimpleNamespace(name=name))
-    request = None if connection is None else SimpleNamespace(headers={"mcp-session-id": connection})
+    request = None if connection is None else SimpleNamespace(headers={"mcp-session-id": connection}, scope=scope or {})
     return SimpleNamespace(session=SimpleNamespace(client_params=info), request=request, protocol_version=version)
 
 
@@ -46,6 +48,20 @@ def test_whose_session_it_is() -> None:
         actor, again = one.actor(), one.actor()
         assert actor.mission_id == again.mission_id and actor.iteration_id != again.iteration_id
         assert "secret" not in str(actor.as_json())
+
+    anyio.run(run)
+
+
+def test_no_more_than_the_token_behind_it() -> None:
+    """An assistant has the roles of its token, and asks as that; a request that no guard let in has none."""
+
+    async def run() -> None:
+        sessions, scope = Sessions(), {}
+        leave_caller(scope, user("token:1", "CRM", ("viewer",)))
+        known, other = sessions.of(context("a", "s", scope=scope)), sessions.of(context("a", "s"))
+        assert known.actor().roles == {"viewer"} and known is not other
+        assert other.actor().roles == frozenset()
+        assert sessions.of(context(None)).actor().roles == {"admin"}, "over standard input: who started us"
 
     anyio.run(run)
 

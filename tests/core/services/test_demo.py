@@ -25,6 +25,7 @@ from core.services import demo as module
 from core.services import demo_vectors
 from core.services.demo import DemoService, DemoState
 from core.services.demo_content import demo_dialogs
+from tests.support.acting import as_operator
 
 CLOCK = FixedClock(datetime(2026, 11, 30, 17, 0, tzinfo=UTC))
 ANOTHER_ROW = (
@@ -315,7 +316,7 @@ def test_progress_names_what_it_counts(few: None, demo: DemoService, monkeypatch
 def test_removal_ends_a_running_load(few: None, demo: DemoService, dsn: str) -> None:
     """Removed while it loads: nothing is left, and nothing follows."""
     started = threading.Event()
-    thread = threading.Thread(target=lambda: demo.load(progress=lambda *_: started.set()))
+    thread = threading.Thread(target=as_operator(lambda: demo.load(progress=lambda *_: started.set())))
     thread.start()
     assert started.wait(20)
     assert demo.state().state == "loading"

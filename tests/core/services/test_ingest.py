@@ -27,6 +27,7 @@ from core.events.actor import user
 from core.memory.keys import both_keys
 from core.memory.store import ChunkStore
 from core.services.ingest import IngestService
+from tests.support.acting import as_operator
 from tests.support.dialogs import ODD_KEY, BrokenEmbedder, SpyEmbedder, body, message
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def test_eight_ingests_of_one_dialog_at_once(core: Core, dsn: str) -> None:
             return ingest.ingest(body(key, messages=40)).added
 
         with ThreadPoolExecutor(8) as pool:
-            assert sum(pool.map(run, ingests)) == 48
+            assert sum(pool.map(as_operator(run), ingests)) == 48
     assert len(table(dsn)) == 96
 
 
@@ -267,7 +268,7 @@ def test_rows_of_another_formula_are_not_written_beside(core: Core, dsn: str) ->
 
 def test_the_event_names_the_actor_and_holds_no_text(core: Core) -> None:
     """DialogIngested: who, which dialog, how many; ids, names and texts are not in it."""
-    core.ingest.ingest(body("k1"), actor=user("token:crm", "CRM"))
+    core.ingest.ingest(body("k1"), actor=user("token:crm", "CRM", ("operator",)))
     assert core.events.flush()
     event = core.events.store.query(type="DialogIngested").rows[0]
     assert event.actor.principal_id == "token:crm"

@@ -79,7 +79,7 @@ def test_a_second_grade_is_another_row_and_the_latest_counts(labelled: tuple[Cor
     chunk = core.tuning.labels.sheet(query, [SEED]).chunks[0].row.id
     core.tuning.labels.judge(query.id, [chunk], 1, why="vague")
     core.tuning.labels.judge(query.id, [chunk], 3, why=SECRET)
-    with run_as(user("olena", "Olena")):
+    with run_as(user("olena", "Olena", ("tuner",))):
         core.tuning.labels.judge(query.id, [chunk], 0)
     now = first(core, id)
     assert {(j.judge, j.grade, j.times) for j in now.judgements} == {("local", 3, 2), ("olena", 0, 1)}

@@ -78,10 +78,10 @@ def test_weights_of_a_caller_still_override(core: Core, dsn: str) -> None:
 
 def test_each_step_is_an_event_with_its_actor(core: Core, dsn: str) -> None:
     """Who proposed, approved, activated and reverted is in the chain; whoever approves their own is recorded so."""
-    with run_as(user("ann")):
+    with run_as(user("ann", roles=("tuner",))):
         version = core.loop.propose(WORDS, query_set=SET, note="more words")
     made = evaluated(dsn, version)
-    with run_as(user("bea")):
+    with run_as(user("bea", roles=("tuner",))):
         assert core.loop.approve(version, made).self_approved is False
         core.loop.activate(version)
         core.loop.revert(version)

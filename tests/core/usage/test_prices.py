@@ -14,7 +14,7 @@ from core.events.actor import ai, user
 from core.usage.prices import Budget, amount
 from core.usage.pricing import Price
 
-ACTOR = user("local", "Olha")
+ACTOR = user("local", "Olha", ("admin",))
 
 
 def entry(**changes: Any) -> Price:

@@ -16,7 +16,7 @@ from core.usage.lines import folded, is_estimated, is_unknown, parse_groups
 from core.usage.periods import Period
 from core.usage.pricing import Price, plain
 
-ACTOR = user("local")
+ACTOR = user("local", roles=("admin",))
 NOVEMBER = Period(datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
 
 

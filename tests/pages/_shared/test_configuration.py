@@ -56,3 +56,11 @@ def test_a_password_in_an_address_is_not_shown() -> None:
     assert "hidden" not in str(found)
     assert found["SUPABASE_URL"]["value"] == f"https://{configuration.STARS}@db.example"
     assert configuration.without_login("https://plain.example/a") == "https://plain.example/a"
+
+
+def test_who_has_which_role_is_counted_only() -> None:
+    """Everybody may see this page: addresses stay on Access."""
+    found = by_name({"MEMORY_DESK_ADMINS": "ann@example.org, groups=ops", "MEMORY_DESK_LOCAL_ROLE": "viewer,auditor"})
+    assert found["MEMORY_DESK_ADMINS"]["value"] == "2 named" and "example" not in str(found)
+    assert found["MEMORY_DESK_VIEWERS"]["value"] == "nobody"
+    assert found["MEMORY_DESK_LOCAL_ROLE"]["value"] == "auditor, viewer"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from core.access.roles import require
+from core.access.roles import acting, require
 from core.clock import Clock
 from core.companion.act.missions.cadence import Cadence
 from core.companion.act.missions.draft import MissionDraft, checked
@@ -21,7 +21,7 @@ from core.companion.act.missions.rule_plans import RULE_PLANS
 from core.companion.act.missions.runner import Runner
 from core.companion.act.missions.store import IterationPage, MissionStore
 from core.errors import CoreError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor, run_as, system
+from core.events.actor import Actor, run_as, system
 from core.events.emitter import Events
 
 log = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ class Missions:
         return self._stop.wait(seconds)
 
     def _claim(self, id: str, source: Origin, due: bool) -> tuple[Mission, str, str]:
-        actor = current_actor() or LOCAL_OPERATOR
+        actor = acting()
         require(actor, "change_missions")
         mission, iteration = self.get(id), str(uuid.uuid4())
         owner = f"{self._owner}:{iteration}"

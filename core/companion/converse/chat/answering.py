@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.access import acting
 from core.companion.act.act import Act
 from core.companion.converse.chat import prompt
 from core.companion.converse.chat.loop import Loop, Outcome, Step, Watcher
@@ -40,7 +41,7 @@ class Answered:
 
 
 def actor_of(conversation_id: str, message_id: str, text: str) -> Actor:
-    """The AI that acts in a turn; its reason names the question by a digest, never by its words."""
+    """The AI that acts in a turn, for whoever asked; its reason names the question by a digest, never by its words."""
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
     return ai(
         "companion",
@@ -48,6 +49,7 @@ def actor_of(conversation_id: str, message_id: str, text: str) -> Actor:
         mission_id=f"chat:{conversation_id}",
         iteration_id=message_id,
         rationale=f"Asked for in a conversation (question {digest}).",
+        roles=acting().roles,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from datetime import timedelta
 
-from core.access.roles import require
+from core.access.roles import permit
 from core.clock import Clock
 from core.companion.converse.chat.answering import Answered, Answering, actor_of, rows
 from core.companion.converse.chat.questions import TITLE_LIMIT, cut, is_id, question
@@ -20,7 +20,7 @@ from core.companion.converse.chat.store import ChatStore
 from core.companion.converse.llm.aliases import Aliases
 from core.companion.converse.llm.detector import words_of
 from core.errors import ConflictError, CoreError, InputError, NotFound
-from core.events.actor import LOCAL_OPERATOR, current_actor, system
+from core.events.actor import system
 from core.events.emitter import Events
 from core.events.event import Event
 
@@ -226,4 +226,4 @@ class Chat:
 
 
 def _allowed() -> None:
-    require(current_actor() or LOCAL_OPERATOR, "chat")
+    permit("chat")

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core.access import acting
 from core.clock import Clock
 from core.companion.converse.llm.contract import TIERS, Tier
 from core.companion.settings import CompanionSettings
 from core.errors import Forbidden, InputError
-from core.events.actor import LOCAL_OPERATOR, Actor, current_actor
+from core.events.actor import Actor
 from core.events.emitter import Events
 
 TOPIC = "llm"
@@ -109,7 +110,7 @@ class ModelChoices:
 
 
 def _person() -> Actor:
-    actor = current_actor() or LOCAL_OPERATOR
+    actor = acting()
     if actor.kind != "user":
         raise Forbidden("Only a person decides what models may be given.", hint="Use the companion's settings.")
     return actor

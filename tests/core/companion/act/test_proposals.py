@@ -17,6 +17,7 @@ from core.companion.act.proposals import ProposalDecided, ProposalStale
 from core.errors import CoreError, Forbidden, NotFound
 from core.events.actor import Actor, run_as
 from tests.core.companion.act.conftest import Bench, agent_of
+from tests.support.acting import as_operator
 
 
 def stage(bench: Bench, actor: Actor, title: str = "t", name: str = "shelve", **more: Any) -> str:
@@ -268,7 +269,7 @@ def test_a_merge_moves_a_proposal(bench: Bench, agent: Actor) -> None:
 
 
 def together(n: int, press: Callable[[int], None]) -> None:
-    threads = [threading.Thread(target=press, args=(i,)) for i in range(n)]
+    threads = [threading.Thread(target=as_operator(press), args=(i,)) for i in range(n)]
     for thread in threads:
         thread.start()
     for thread in threads:

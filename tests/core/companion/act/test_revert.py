@@ -13,8 +13,9 @@ from core.bootstrap import Core
 from core.companion.act.revert import Reverted, Reverts
 from core.companion.contract import ToolResult
 from core.errors import ConflictError, DatabaseUnavailable, Forbidden
-from core.events.actor import Actor, ai, run_as
+from core.events.actor import LOCAL_OPERATOR, Actor, ai, run_as
 from core.events.store import StoredEvent
+from tests.support.acting import as_operator
 from tests.support.companion import agent
 
 
@@ -136,7 +137,7 @@ def test_two_sessions_at_once(core: Core) -> None:
         gate.wait()
         results.append(revert(core))
 
-    threads = [threading.Thread(target=press) for _ in range(2)]
+    threads = [threading.Thread(target=as_operator(press)) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -266,7 +267,7 @@ def test_tools_of_the_product_itself(core: Core) -> None:
     work(core, later, ("set_token_budget", {"value": 6_000}), ("learn_fact", {**fact, "fact_key": "again"}))
     core.companion.act.executor.call("set_token_budget", {"value": 7_000})
     (known,) = core.companion.reflection.facts.list(0.0)
-    core.companion.reflection.facts.judge(stored(core, "UsageBudgetSet")[-1].actor, known, "contradicted")
+    core.companion.reflection.facts.judge(LOCAL_OPERATOR, known, "contradicted")
     done = revert(core, later)
     assert (done.reverted, done.failed) == (0, 2)
     assert core.usage.prices.budget().tokens_per_day == 7_000

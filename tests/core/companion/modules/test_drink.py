@@ -14,6 +14,7 @@ from core.clock import FixedClock
 from core.companion.contract import Every, Module, Rule, ToolResult
 from core.companion.records.records import Records
 from tests.core.companion.modules.conftest import context
+from tests.support.acting import as_operator
 
 Call = Callable[..., ToolResult]
 Told = Callable[..., list[Any]]
@@ -65,7 +66,7 @@ def test_reached_once_a_day(
     records.drinks.log("water", 2499)
     assert told("DrinkGoalReached") == []
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: records.drinks.log("water", 100), range(8)))
+        list(pool.map(as_operator(lambda _: records.drinks.log("water", 100)), range(8)))
     last = records.drinks.log("water", 100)
     records.drinks.delete(last["id"])
     records.drinks.restore(last["id"])

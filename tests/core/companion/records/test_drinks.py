@@ -13,6 +13,7 @@ import pytest
 from core.clock import FixedClock
 from core.companion.records.records import Records
 from core.errors import ConflictError, InputError, NotFound
+from tests.support.acting import as_operator
 
 Told = Callable[..., list[Any]]
 
@@ -36,7 +37,7 @@ def test_the_day(records: Records) -> None:
 def test_fifty_at_once(records: Records, told: Told) -> None:
     """Fifty parallel drinks are fifty rows, fifty events, one sum (CR-2)."""
     with ThreadPoolExecutor(10) as pool:
-        list(pool.map(lambda _: records.drinks.log("water", 100), range(50)))
+        list(pool.map(as_operator(lambda _: records.drinks.log("water", 100)), range(50)))
     assert records.drinks.day(records.today())["water"]["ml"] == 5000
     assert len(told("DrinkLogged")) == 50
 
@@ -46,7 +47,7 @@ def test_one_press_one_drink(records: Records, told: Told) -> None:
     id = str(uuid4())
     preset = records.drinks.presets()[0]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: records.drinks.log_preset(preset["id"], id=id), range(8)))
+        list(pool.map(as_operator(lambda _: records.drinks.log_preset(preset["id"], id=id)), range(8)))
     (event,) = told("DrinkLogged")
     assert (event["name"], event["from_preset"], event["quantity_ml"]) == (preset["name"], True, preset["quantity_ml"])
     assert (event["date"], event["time"]) == ("2026-11-30", "14:00")
@@ -76,7 +77,7 @@ def test_one_undo_for_two_sessions(records: Records) -> None:
             return False
 
     with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(undo, range(2))) == [False, True]
+        assert sorted(pool.map(as_operator(undo), range(2))) == [False, True]
 
 
 def test_correcting(records: Records, told: Told, clock: FixedClock) -> None:

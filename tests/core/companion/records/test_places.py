@@ -13,6 +13,7 @@ import pytest
 from core.clock import FixedClock
 from core.companion.records.records import Records
 from core.errors import ConflictError, InputError, NotFound
+from tests.support.acting import as_operator
 
 Told = Callable[..., list[Any]]
 KYIV = (50.4501, 30.5234)
@@ -23,7 +24,7 @@ def test_visits_at_once(records: Records, told: Told) -> None:
     """Twenty parallel visits count twenty, each told with its own count (CR-2)."""
     place = records.places.create("Gym", *KYIV, category="sport")
     with ThreadPoolExecutor(10) as pool:
-        list(pool.map(lambda _: records.places.visit(place["id"]), range(20)))
+        list(pool.map(as_operator(lambda _: records.places.visit(place["id"])), range(20)))
     assert records.places.get(place["id"])["visit_count"] == 20
     assert sorted(e["visit_count"] for e in told("PlaceVisited")) == list(range(1, 21))
     assert records.places.day(records.today())["visited_today"] == 1
@@ -77,7 +78,7 @@ def test_not_more_often_than_every_five_minutes(records: Records, told: Told, cl
             return False
 
     with ThreadPoolExecutor(5) as pool:
-        assert sum(pool.map(log, range(10))) == 1
+        assert sum(pool.map(as_operator(log), range(10))) == 1
     clock.at += timedelta(seconds=299)
     with pytest.raises(ConflictError, match="five minutes"):
         records.places.log(*KYIV)

@@ -80,7 +80,7 @@ def test_deleted_and_back(records: Records, told: Told) -> None:
 
 def test_who_set_what(records: Records, told: Told) -> None:
     """The row names its last actor and the one of every field; the event has the same actor (EV-7)."""
-    with run_as(user("olena", "Olena")):
+    with run_as(user("olena", "Olena", ("owner",))):
         task = records.tasks.create("Pay")
     with run_as(AGENT):
         done = records.tasks.complete(task["id"])

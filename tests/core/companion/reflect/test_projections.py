@@ -162,6 +162,7 @@ def test_stale_while_it_is_built(desk: tuple[Database, Events], time: Time) -> N
     assert len(built) == 2
 
 
+@pytest.mark.nobody
 def test_sections_are_built_side_by_side_by_whoever_asks(desk: tuple[Database, Events], time: Time) -> None:
     """Three that wait for each other come to an end; each knows the actor; ten sessions at once build once."""
     together = threading.Barrier(3, timeout=5)

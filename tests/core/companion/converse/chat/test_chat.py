@@ -14,6 +14,7 @@ from core.companion.converse.chat.store import ChatStore
 from core.errors import ConflictError, DatabaseUnavailable, Forbidden, InputError, NotFound
 from core.events.actor import ai, run_as
 from tests.core.companion.converse.chat.conftest import Opened
+from tests.support.acting import as_operator
 from tests.support.dialogs import body
 
 
@@ -77,7 +78,7 @@ def test_asked_twice_is_one_question(talk: Opened) -> None:
         gate.wait()
         made.chat.ask(made.id, id, "How is today?").wait(60)
 
-    presses = [threading.Thread(target=press) for _ in range(2)]
+    presses = [threading.Thread(target=as_operator(press)) for _ in range(2)]
     for one in presses:
         one.start()
     for one in presses:

@@ -20,6 +20,7 @@ from core.errors import ConflictError, DatabaseUnavailable, Forbidden, InputErro
 from core.events.actor import LOCAL_OPERATOR, ai
 from tests.core.companion.conftest import Told
 from tests.core.companion.converse.rituals.conftest import Bench, Make, call, info, number, open_again, text
+from tests.support.acting import as_operator
 
 ME = LOCAL_OPERATOR
 KEY = "ab" * 32
@@ -186,7 +187,7 @@ def test_two_tabs_press_at_once(routines: Routines, make: Make, bench: Bench) ->
         gate.wait()
         said.append(routines.runner.do(ME, ritual, run, 0).outcome)
 
-    threads = [threading.Thread(target=press) for _ in range(4)]
+    threads = [threading.Thread(target=as_operator(press)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

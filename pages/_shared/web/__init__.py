@@ -1,0 +1,1 @@
+"""What the middleware, the log and the error display have to know of Streamlit."""

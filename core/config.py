@@ -105,6 +105,7 @@ class Settings(BaseModel):
     operators: People = ()
     viewers: People = ()
     owners: People = ()
+    session_hours: float = Field(12.0, gt=0, le=720, description="how long a sign-in holds")
     default_role: DefaultRole | None = Field(None, description="None: viewer, and none where anybody can sign in")
     allowed_hosts: HostNames = Field((), description="Host names that are answered to; (): see core.api.web.hosts")
     rate_per_minute: int = Field(600, ge=0, description="API requests and clicks of one caller; 0: no limit")
@@ -187,6 +188,7 @@ FIELDS = {
     "MEMORY_DESK_VIEWERS": "viewers",
     "MEMORY_DESK_OWNERS": "owners",
     "MEMORY_DESK_DEFAULT_ROLE": "default_role",
+    "MEMORY_DESK_SESSION_HOURS": "session_hours",
     "MEMORY_DESK_ALLOWED_HOSTS": "allowed_hosts",
     "MEMORY_DESK_RATE_PER_MINUTE": "rate_per_minute",
     "MEMORY_DESK_TZ": "time_zone",

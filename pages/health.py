@@ -8,6 +8,7 @@ from pages._shared import components, guard, light, reads
 from pages._shared.companion import inbox, nudges
 from pages._shared.examples import curl
 from pages._shared.feedback import boundary
+from pages._shared.fragments import fragment
 from pages._shared.head import page_head
 from pages._shared.health import history
 from pages._shared.layout import panel
@@ -21,7 +22,7 @@ inbox.show("health")
 nudges.show("health")
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def live() -> None:
     """The report, made again every few seconds; only this part of the page runs then."""
     with boundary("The health report"):

@@ -13,6 +13,7 @@ from core.access.people import Directory, Person
 from core.access.roles import Role, acting, permit
 from core.access.rulebook import Rulebook
 from core.access.rules import RoleRule, default_roles, is_public, overruled, parse, roles_for
+from core.access.sessions import Sessions
 from core.access.store import AccessStore
 from core.access.tokens import DAYS, DEFAULT_DAYS, REASON, ApiToken, check, digest, new_token
 from core.clock import Clock
@@ -25,8 +26,8 @@ TOKENS_AT_ONCE = 100
 
 
 class AccessDesk:
-    """Thread-safe; one per process. `rulebook` says who has which role, `bearer` whose token it is: both are asked
-    before anybody has a role."""
+    """Thread-safe; one per process. `rulebook` says who has which role, `bearer` whose token it is, `sessions` who is
+    signed in: they are asked before anybody has a role."""
 
     def __init__(
         self, db: Database, events: Events, clock: Clock, settings: Settings, directory: Directory | None = None
@@ -37,7 +38,8 @@ class AccessDesk:
         self._settings = settings
         self.rulebook = Rulebook(self._store, settings)
         self.bearer = TokenCheck(self._store, clock)
-        self._directory = directory
+        self.sessions = Sessions(db, events, clock, self.rulebook, settings.session_hours)
+        self._directory: Directory = directory or self.sessions
 
     def rules(self) -> tuple[RoleRule, ...]:
         """Those of the settings, then those of the database. Errors: Forbidden, DatabaseError."""
@@ -152,13 +154,13 @@ class AccessDesk:
     def people(self) -> tuple[Person, ...]:
         """Whoever signed in, the latest first; nobody where no sign-in is set up. Errors: Forbidden, DatabaseError."""
         permit("access")
-        return self._directory.people() if self._directory else ()
+        return self._directory.people()
 
     def end_sessions(self, principal_id: str) -> int:
         """Sign somebody out everywhere; how many sessions that ended. Errors: Forbidden, NotFound, DatabaseError."""
         permit("change_access")
         event = self._events.prepare("SessionsEnded", {"person": principal_id}, record_id=principal_id)
-        done = self._directory.end_sessions(principal_id, self._clock.now(), event) if self._directory else None
+        done = self._directory.end_sessions(principal_id, self._clock.now(), event)
         if done is None:
             raise NotFound("Nobody of that name was here.", hint="Reload the page.")
         self._events.announce(event)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.access import unmasked
+
 
 @dataclass(frozen=True)
 class Text:
@@ -13,6 +15,11 @@ class Text:
 
     body: str
     media_type: str = "text/plain; charset=utf-8"
+
+
+def said() -> dict[str, Any]:
+    """What a body says of masking: `masked` where it is, nothing where it is the answer of the existing service."""
+    return {} if unmasked() else {"masked": True}
 
 
 # A JSON object, or text, and the status it is sent with.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from core.api.call import Answer, Call
+from dataclasses import replace
+
+from core.api.call import Answer, Call, said
 from core.bootstrap import Core
 from core.memory.requests import parse_search
 
@@ -12,8 +14,11 @@ def ingest(core: Core, call: Call) -> Answer:
 
 
 def search(core: Core, call: Call) -> Answer:
+    """The query is echoed as it came: it is the caller's own."""
     request = parse_search(call.body)
-    return core.search.search(request).as_json(explain=request.explain), 200
+    found = core.search.search(request)
+    shown = replace(core.veil.answer(found), query=found.query)
+    return {**shown.as_json(explain=request.explain), **said()}, 200
 
 
 def dialog_status(core: Core, call: Call) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from core.api.call import Answer, Call
+from core.api.call import Answer, Call, said
 from core.bootstrap import Core
 from core.errors import InputError, NotFound
 from core.memory.hits import Hit
@@ -31,9 +31,11 @@ def of_request(core: Core, call: Call) -> Answer:
     found = core.retrievals.store.of_request(request_id)
     body: dict[str, Any] = {"requestId": request_id, "note": NOT_USED}
     if found.rows:
-        body |= {"kind": "recorded", "total": found.total, "retrievals": [_record(record) for record in found.rows]}
+        rows = core.veil.answer(found.rows)
+        body |= {"kind": "recorded", "total": found.total, "retrievals": [_record(record) for record in rows]}
         if SWITCH[again]:
-            body["replayed"] = _replayed(core.replays.replay(found.rows[0]))
+            latest = found.rows[0]  # as it is stored: its query is asked again
+            body["replayed"] = _replayed(core.veil.answer(core.replays.replay(latest), latest.dialog_key))
         calls = core.replays.usage(request_id)
     else:
         built = core.replays.reconstruct(request_id)
@@ -42,12 +44,13 @@ def of_request(core: Core, call: Call) -> Answer:
                 "No search was recorded under this requestId, and no call was logged with it.",
                 hint="Send requestId with POST /memory/search; records are kept for a limited time.",
             )
+        built = core.veil.answer(built)
         body |= {"kind": "reconstructed", "at": built.at.isoformat(), "dialogKey": built.request.dialog_key}
         body |= {"query": built.query, "why": built.why, "total": 0, "retrievals": []}
         body["replayed"] = _replayed(built.replayed) if built.replayed else None
         calls = built.request
     body["tokensByPhase"] = _phases(calls) if calls else []
-    return body, 200
+    return body | said(), 200
 
 
 def _record(record: Retrieval) -> dict[str, Any]:

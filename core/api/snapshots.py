@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
-from core.api.call import Answer, Call
+from core.access import unmasked
+from core.api.call import Answer, Call, said
 from core.bootstrap import Core
 from core.errors import InputError
 
@@ -20,7 +22,8 @@ def diff(core: Core, call: Call) -> Answer:
     if not dialog_key:
         raise InputError("dialogKey is missing.", field="dialogKey")
     day_from, day_to = _day(call, "from"), _day(call, "to")
-    return core.snapshots.diff(dialog_key, day_from, day_to, limit=DIFF_ROWS).as_json(), 200
+    found = core.veil.answer(core.snapshots.diff(dialog_key, day_from, day_to, limit=DIFF_ROWS))
+    return {**_shown(found.as_json(), core, dialog_key), **said()}, 200
 
 
 def cleanup(core: Core, call: Call) -> Answer:
@@ -45,6 +48,15 @@ def cleanup(core: Core, call: Call) -> Answer:
         "pinned": seen.pinned_expired,
     }
     return answer, 200
+
+
+def _shown(body: dict[str, Any], core: Core, dialog_key: str) -> dict[str, Any]:
+    """The ids of entities too: whoever wrote a message stands in that of the message."""
+    if unmasked():
+        return body
+    for kind in ("added", "removed", "changed"):
+        body[kind] = [{**row, "sourceId": core.veil.text(row["sourceId"], dialog_key)} for row in body[kind]]
+    return body
 
 
 def _day(call: Call, name: str) -> date:

@@ -12,8 +12,10 @@ ACCESS = _of(
     _fact("RoleRuleDropped", AUDIT, word="rule_id kind", words="before"),
     _fact("ApiTokenCreated", AUDIT, word="token_id", words="roles", moment="expires_at", flag="unmasked"),
     _fact("ApiTokenRevoked", AUDIT, word="token_id", words="before"),
+    _fact("SignedIn", AUDIT, word="person"),
+    _fact("SignedOut", AUDIT, word="person"),
     _fact("SessionsEnded", AUDIT, word="person", count="sessions"),
-    _fact("PersonalDataRevealed", AUDIT, ident="dialog_key", word="page", title="reason"),
-    _fact("DataExported", AUDIT, ident="dialog_key", word="page what", count="rows", flag="revealed"),
+    _fact("PersonalDataRevealed", AUDIT, ident="dialog_key", word="page record", title="reason"),
+    _fact("DataExported", AUDIT, ident="dialog_key", word="page record what", count="rows", flag="revealed"),
     _fact("DialogOpened", OBSERVATION, ident="dialog_key"),
 )

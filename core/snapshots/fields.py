@@ -43,6 +43,7 @@ class FieldChange:
         return (
             isinstance(self.before, str)
             and isinstance(self.after, str)
+            and self.before != self.after  # as two masked texts may be
             and unicodedata.normalize("NFC", self.before) == unicodedata.normalize("NFC", self.after)
         )
 

@@ -11,6 +11,7 @@ from core.errors import CoreError
 from pages._shared import actions, reads
 from pages._shared.feedback import boundary, broken
 from pages._shared.formats import count, plural
+from pages._shared.fragments import fragment
 from pages._shared.resources import core
 
 EVERY_S = 2.0
@@ -27,7 +28,7 @@ def arriving(demo: Mapping[str, Any]) -> bool:
     return True
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def _progress() -> None:
     now = core().demo.state()
     if now.state != "loading":

@@ -14,6 +14,7 @@ import streamlit as st
 from core.errors import CoreError, DatabaseError
 from pages._shared import reads
 from pages._shared.formats import ago, clock, moment
+from pages._shared.fragments import fragment
 from pages._shared.resources import core, notebook, settings
 
 log = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def _watch_from_now() -> None:
     _watch()
 
 
-@st.fragment(run_every=RETRY_EVERY_S)
+@fragment(run_every=RETRY_EVERY_S)
 def _watch() -> None:
     """Asks for the health while a page is broken or stale, and runs the page again once the database answers.
 

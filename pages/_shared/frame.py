@@ -14,6 +14,7 @@ import streamlit as st  # noqa: E402
 from pages._shared import guard, light  # noqa: E402
 from pages._shared.companion import nudges  # noqa: E402
 from pages._shared.feedback import boundary  # noqa: E402
+from pages._shared.sign_in import door  # noqa: E402
 from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -26,6 +27,7 @@ st.set_page_config(
 )
 st.logo(str(HERE / "logo.svg"), size="medium", icon_image=str(HERE / "icon.png"))
 
+actor = door.enter()  # before anything of the product: a page, its name, the light
 page = st.navigation(
     {
         group: [
@@ -40,6 +42,7 @@ page = st.navigation(
 )
 with guard.framed():
     with st.sidebar, boundary("The health light"):
+        door.who(actor)
         light.show()
         nudges.badge()
     if page.url_path not in WITHOUT_STACK:

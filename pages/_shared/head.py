@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.config import Settings
 from core.errors import CoreError
-from pages._shared import veil
+from pages._shared import reveal
 from pages._shared.formats import clock
 from pages._shared.resources import core, settings
 from pages._shared.sitemap import Place
@@ -46,7 +46,7 @@ def page_head(here: Place, sentence: str) -> Head:
             st.badge(name, color=ENVIRONMENT[name], help=MEANING[name])  # type: ignore[arg-type]
             st.badge(given.time_zone, color="gray", help="All times on this page are in this zone.")
             slot = st.empty()
-            veil.control(here)
+            reveal.control(here)
     return Head(slot, given)
 
 

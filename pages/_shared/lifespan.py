@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from core.config import Settings, is_loopback, load_settings
 from core.errors import ConfigError, CoreError
 from pages._shared.resources import core
+from pages._shared.sign_in.ways import ways
 
 
 @asynccontextmanager
@@ -28,7 +29,7 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
     """
     try:
         settings = load_settings()
-        refuse_open_address(settings, bound_address())
+        refuse_open_address(settings, bound_address(), signed=bool(ways()))
     except ConfigError as error:
         _stop(error)
     built = None
@@ -51,13 +52,18 @@ def bound_address() -> str:
     return st.get_option("server.address") or "0.0.0.0"
 
 
-def refuse_open_address(settings: Settings, address: str) -> None:
-    """ConfigError where people on the network could read everything without signing in."""
-    if not is_loopback(address) and not settings.allow_anonymous:
+def refuse_open_address(settings: Settings, address: str, *, signed: bool) -> None:
+    """ConfigError where people on the network could come in without signing in, and nobody said that they may."""
+    if is_loopback(address) or signed:
+        return
+    roles = ", ".join(sorted(settings.local_roles)) or "no role"
+    if not settings.allow_anonymous:
         raise ConfigError(
             f"HOST is {address}: without sign-in Memory Desk serves this machine alone.",
-            hint="- Set HOST=127.0.0.1, or MEMORY_DESK_ALLOW_ANONYMOUS=1 if all who reach it may see everything.",
+            hint="- Set up sign-in (docs/sign-in.md), or HOST=127.0.0.1.\n"
+            f"- Or MEMORY_DESK_ALLOW_ANONYMOUS=1: then whoever reaches it is {roles} (MEMORY_DESK_LOCAL_ROLE).",
         )
+    print(f"Nobody signs in here: whoever reaches {address} is {roles}.", file=sys.stderr, flush=True)
 
 
 def _stop(error: ConfigError) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.errors import CoreError
 from pages._shared import reads
+from pages._shared.fragments import fragment
 
 EVERY_S = 30.0
 COLOURS = {"ok": "green", "degraded": "orange", "down": "red", "unknown": "gray"}
@@ -16,7 +17,7 @@ def badge(status: str) -> None:
     st.badge(status if status in COLOURS else "unknown", color=COLOURS.get(status, "gray"))  # type: ignore[arg-type]
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def show() -> None:
     """Never fails: a light that cannot be had is itself the message. Made again by itself, alone, on an open page."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -15,7 +15,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.bootstrap import Core
-from core.errors import CoreError
+from core.errors import CoreError, NotFound
 from core.events.store import EventPage
 from core.health.report import HealthReport
 from core.memory.dialogs import (
@@ -52,8 +52,11 @@ class Read(Generic[T]):
     failure: CoreError | None = None
 
 
-def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
-    """The answer, or the last good one when asking again might help. Errors: CoreError where there is neither."""
+def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]], dialog_key: str | None = None) -> Read[T]:
+    """The answer, or the last good one when asking again might help. Errors: CoreError where there is neither.
+
+    `dialog_key`: whose people an answer may name that does not say so itself.
+    """
     book = notebook()
     try:
         found = ask()
@@ -61,14 +64,14 @@ def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
         last = book.last(key) if error.retryable else None
         if last is None:
             raise
-        return _shown(Read(last.value, last.at, error))
+        return _shown(Read(last.value, last.at, error), dialog_key)
     book.keep(key, found)
-    return _shown(found)
+    return _shown(found, dialog_key)
 
 
-def _shown(found: Read[T]) -> Read[T]:
+def _shown(found: Read[T], dialog_key: str | None = None) -> Read[T]:
     """The answer as this view shows it: what is kept is what is stored, and the veil falls after that."""
-    return replace(found, value=veil.cover(found.value))
+    return replace(found, value=veil.cover(found.value, dialog_key))
 
 
 def standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
@@ -231,7 +234,8 @@ def forget_dialogs() -> None:
 def snapshots(what: str, *arguments: Any, **options: Any) -> Read[Any]:
     """An answer of core's snapshot reads by its name; pages/_shared/snapshots/reading.py has them typed."""
     key = ("snapshots", what, *arguments, *sorted(options.items()))
-    return _standing(key, lambda: _snapshots(core(), what, arguments, options))
+    whose = str(arguments[0]) if what == "history" else None
+    return _standing(key, lambda: _snapshots(core(), what, arguments, options), whose)
 
 
 @st.cache_data(ttl=20, max_entries=64, show_spinner=False)  # days change once a day; pins and clean-up clear this
@@ -261,7 +265,8 @@ def forget_usage() -> None:
 def retrievals(what: str, *arguments: Any, **options: Any) -> Read[Any]:
     """An answer of the retrieval record by its name; pages/_shared/prompts/reading.py has them typed."""
     key = ("retrievals", what, *arguments, *sorted(options.items()))
-    return _standing(key, lambda: _retrievals(core(), what, arguments, options))
+    whose = str(arguments[0]) if what == "never" else None
+    return _standing(key, lambda: _retrievals(core(), what, arguments, options), whose)
 
 
 @st.cache_data(ttl=10, max_entries=64, show_spinner=False)  # a search is looked up right after it was made
@@ -269,14 +274,20 @@ def _retrievals(_core: Core, what: str, arguments: tuple[Any, ...], options: dic
     return _now(_core, getattr(_core.retrievals.store, what)(*arguments, **options))
 
 
-def replays(what: str, argument: Any) -> Read[Any]:
-    """A search of the past asked again, by the name of the replay service's method. Not kept beyond its lifetime."""
-    return _replays(core(), what, argument)
+def replays(what: str, argument: str, dialog_key: str | None) -> Read[Any]:
+    """A search of the past asked again: `replay` of a record's id, `reconstruct` of a request's. Not kept beyond its
+    lifetime."""
+    return _shown(_replays(core(), what, argument), dialog_key)
 
 
-@st.cache_data(ttl=30, max_entries=16, show_spinner=False, hash_funcs={Retrieval: lambda record: record.id})
-def _replays(_core: Core, what: str, argument: Any) -> Read[Any]:  # each asks the embedder, which may cost money
-    return _now(_core, getattr(_core.replays, what)(argument))
+@st.cache_data(ttl=30, max_entries=16, show_spinner=False)
+def _replays(_core: Core, what: str, argument: str) -> Read[Any]:  # each asks the embedder, which may cost money
+    if what == "reconstruct":
+        return _now(_core, _core.replays.reconstruct(argument))
+    record: Retrieval | None = _retrievals(_core, "get", (argument,), {}).value  # as it is stored: its query is asked
+    if record is None:
+        raise NotFound("This record is no longer kept.")
+    return _now(_core, _core.replays.replay(record))
 
 
 def forget_retrievals() -> None:

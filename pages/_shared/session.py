@@ -13,7 +13,8 @@ import streamlit as st
 
 from core.access import allowed
 from core.events import LOCAL_OPERATOR, Actor
-from pages._shared.resources import settings
+from pages._shared.resources import core, settings
+from pages._shared.sign_in.ways import ways
 
 DIALOG = "desk.dialog"
 EXPLORATION = "desk.exploration"
@@ -29,9 +30,25 @@ class DialogChoice:
     tu_id: str | None = None
 
 
+def sign_in_configured() -> bool:
+    """Whether people sign in here. Errors: ConfigError where it is set up wrongly."""
+    return bool(ways())
+
+
+def claims() -> dict[str, Any]:
+    """What the provider says of whoever is signed in; {} for nobody."""
+    return dict(st.user.to_dict())
+
+
 def actor() -> Actor:
-    """Who acts here: without sign-in the one local operator, with the roles that the settings give everybody here."""
-    return replace(LOCAL_OPERATOR, roles=settings().local_roles)
+    """Who acts here, with the roles of now; without sign-in the one local operator, with those of the settings.
+
+    Asked anew at each run, so that a lowered role, an ended session or an expired sign-in counts at the next click.
+    Errors: NotSignedIn; DatabaseError where nobody can say.
+    """
+    if not sign_in_configured():
+        return replace(LOCAL_OPERATOR, roles=settings().local_roles)
+    return core().access_desk.sessions.actor_of(claims())
 
 
 def may(action: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,11 @@ def fresh_caches() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def unveiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if somebody had lifted the veil from every view: what is stored stands there. Not in tests marked `masked`."""
+    from core.services.veil import Reveal, View
+
     if not request.node.get_closest_marker("masked"):
-        monkeypatch.setattr("pages._shared.veil.revealed", lambda: True)
+        always = Reveal(View("every"), "local", datetime(9000, 1, 1, tzinfo=UTC))
+        monkeypatch.setattr("pages._shared.veil.lifted", lambda: always)
 
 
 @pytest.fixture

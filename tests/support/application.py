@@ -23,8 +23,8 @@ START_TIMEOUT_S = 90.0
 class Application:
     """`streamlit run app.py` on a free port of loopback."""
 
-    def __init__(self, env: Mapping[str, str], log: Path) -> None:
-        self.port = _free_port()
+    def __init__(self, env: Mapping[str, str], log: Path, port: int | None = None) -> None:
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         options = {"server.port": self.port, "server.address": "127.0.0.1", "server.headless": "true"}
@@ -80,7 +80,7 @@ def _of_playwright() -> str | None:
     return str(found[-1]) if found else None
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -10,12 +10,9 @@ from pages._shared import session
 
 def sign_in() -> bool:
     """Whether sign-in is set up here."""
-    asked = getattr(session, "sign_in_configured", None)
-    return bool(asked()) if asked else False
+    return session.sign_in_configured()
 
 
 def claims() -> Mapping[str, Any] | None:
     """The claims of whoever is signed in, None without sign-in."""
-    asked = getattr(session, "claims", None)
-    found: Mapping[str, Any] | None = asked() if asked else None
-    return found or None
+    return session.claims() if session.sign_in_configured() else None

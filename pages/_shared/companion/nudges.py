@@ -14,6 +14,7 @@ from core.errors import CoreError
 from pages._shared import formats, session
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary
+from pages._shared.fragments import fragment
 from pages._shared.literal import literal
 from pages._shared.resources import core
 from pages._shared.sitemap import PLACES, place
@@ -44,7 +45,7 @@ def frame() -> None:
         stack()
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def badge() -> None:
     """How many there are, in the sidebar; nothing for none."""
     found = _open()
@@ -54,7 +55,7 @@ def badge() -> None:
         st.badge(f"{words}, {urgent} urgent" if urgent else words, color="red" if urgent else "orange")
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def stack() -> None:
     """The most important ones in the corner: open for what is urgent or came while somebody is here, else a button."""
     found = _open()

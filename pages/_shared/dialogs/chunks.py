@@ -24,6 +24,7 @@ FLAGS = {
     "photo_without_text": "Only the address of a photo: a search can hardly find it by what the photo shows.",
     "cut": "Exactly at the length limit: the end of the message was probably cut off.",
 }
+APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 COLUMNS = (
     Column("source", "Source", width=100, pinned=True),
     Column("text", "Text"),
@@ -60,6 +61,9 @@ def _panel(dialog_key: str) -> None:
         empty("No chunk matches", "Nothing in this dialog passes these filters.")
         return
     rows = [row_of(c) for c in read.value.rows]
+    unseen = [row for row in rows if text and not found_in(text, row["text"])]
+    for row in unseen:
+        row["flags"] = ", ".join(filter(None, (row["flags"], "found in a masked part")))
     # Bound to what is listed: a tick means a place, and with one chunk taken out the places mean others.
     listed = f"chunks-{page}-{source}-{flag}-{read.value.total}-{read.value.rows[0].id}"
     chosen = tables.show(rows, COLUMNS, key=listed, zone=settings().time_zone, select=True, height="content")
@@ -70,6 +74,8 @@ def _panel(dialog_key: str) -> None:
             st.pagination(pages, key="chunks", bind="query-params", width=280)
         st.caption(formats.plural(read.value.total, "chunk"), width="content")
         tables.downloads(rows, FIELDS, name="chunks", key="chunks-file")
+    if unseen:
+        st.caption(f"{formats.plural(len(unseen), 'chunk')} here: found in a masked part of the text.")
     if chosen is not None:
         whole(read.value.rows[chosen])
 
@@ -83,6 +89,11 @@ def row_of(chunk: StoredChunk) -> dict[str, Any]:
         "flags": ", ".join(flag.replace("_", " ") for flag in chunk.flags),
         "tags": ", ".join(chunk.tags),
     }
+
+
+def found_in(words: str, text: str) -> bool:
+    """Whether what was looked for stands in the text as it is shown; apostrophes count as one, as in the search."""
+    return words.translate(APOSTROPHES).lower() in text.translate(APOSTROPHES).lower()
 
 
 def whole(chunk: StoredChunk) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from core.companion.act.missions.mission import Iteration, Mission, Step
 from pages._shared import formats, session
 from pages._shared.companion import inbox
+from pages._shared.fragments import fragment
 from pages._shared.missions import reading, words
 from pages._shared.operations import outcome
 from pages._shared.resources import core, settings
@@ -25,7 +26,7 @@ def show(mission: Mission, now: datetime) -> None:
         st.text(
             "The process of its run does not answer any more. The run is closed with the next one, or by itself soon."
         )
-    st.fragment(_list, run_every=WATCH_S if watched else None)(mission, watched)
+    fragment(_list, run_every=WATCH_S if watched else None)(mission, watched)
 
 
 def _list(mission: Mission, watched: bool) -> None:

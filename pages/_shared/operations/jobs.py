@@ -12,6 +12,7 @@ from core.errors import NotFound
 from core.jobs.job import Job
 from pages._shared import formats, reads, session, tables
 from pages._shared.feedback import boundary, empty, stale
+from pages._shared.fragments import fragment
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import acting, outcome, reading, results
@@ -90,7 +91,7 @@ def _live(live: tuple[Job, ...]) -> None:
     """Redrawn every two seconds, alone, and only while something runs."""
     if live:
         acting.watch(*(job.id for job in live))
-        st.fragment(_cards, run_every=EVERY_S)()
+        fragment(_cards, run_every=EVERY_S)()
 
 
 def _cards() -> None:

@@ -48,11 +48,11 @@ def wrong(dialog_key: str | None, page: int) -> Read[WrongPage]:
 
 
 def replayed(found: Retrieval) -> Read[Replayed]:
-    return reads.replays("replay", found)
+    return reads.replays("replay", found.id, found.dialog_key)
 
 
 def reconstructed(request_id: str) -> Read[Reconstructed | None]:
-    return reads.replays("reconstruct", request_id)
+    return reads.replays("reconstruct", request_id, None)
 
 
 def date_of(note_date: str | None, sent_at: str | None) -> str | None:

@@ -6,18 +6,19 @@ The first move of the slider for words alone reads the dialog's texts, once a se
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 
 import streamlit as st
 
 from core.memory.hits import Exploration
 from pages._shared import formats, layout, session, veil
+from pages._shared.fragments import fragment
 from pages._shared.layout import Figure
 from pages._shared.search import consequences, lexical, places, prompt, sliders, whynot, words
 from pages._shared.search.view import view_of
 
 
-@st.fragment
+@fragment
 def show(found: Exploration) -> None:
     """Everything below the form."""
     chosen = session.dialog()
@@ -28,7 +29,7 @@ def show(found: Exploration) -> None:
     with left:
         profile = sliders.draw(found)
         found = words.with_words(found, profile)
-    view = view_of(found, profile, partial(veil.text, dialog_key=found.request.dialog_key))
+    view = view_of(found, profile, _shower(found))
     with left:
         consequences.places(view)
     if not len(found.candidates):
@@ -44,6 +45,17 @@ def show(found: Exploration) -> None:
         prompt.show(view)
     consequences.show(view)
     lexical.show(view)
+
+
+def _shower(found: Exploration) -> Callable[[str], str]:
+    """How texts are shown, kept with the search: who is known of its dialog is asked once, not by each slider."""
+    if veil.revealed(found.request.dialog_key):
+        return str
+    search, kept = session.remembered("search-shower", (None, str))
+    if search != found.as_of:
+        kept = veil.shower(found.request.dialog_key)
+        session.remember("search-shower", (found.as_of, kept))
+    return kept
 
 
 def figures(found: Exploration) -> None:

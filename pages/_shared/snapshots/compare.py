@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import streamlit as st
 
 from core.snapshots.diff import DialogDiff, EntityChange
-from pages._shared import formats, layout, session, tables
+from pages._shared import formats, layout, session, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
@@ -100,7 +100,7 @@ def _one(chosen: DialogChoice, day_from: date, day_to: date, head: Head) -> None
 
 
 def _changes(found: DialogDiff) -> None:
-    rows = [row_of(change) for change in found.rows]
+    rows = [row_of(change, found.dialog_key) for change in found.rows]
     with panel("What changed", "By identity, then by hash. Click a row to see it field by field."):
         picked = tables.show(
             rows,
@@ -131,11 +131,11 @@ def _detail(found: DialogDiff, change: EntityChange) -> None:
         st.button("History of this entity", key="look-at", icon=":material/history:", on_click=look_at, args=(entity,))
 
 
-def row_of(change: EntityChange) -> dict[str, object]:
+def row_of(change: EntityChange, dialog_key: str) -> dict[str, object]:
     return {
         "change": change.change,
         "entity_type": change.entity_type,
-        "who": change.source_role or change.source_id,
+        "who": change.source_role or veil.text(change.source_id, dialog_key),
         "fields": ", ".join(dict.fromkeys(f.place for f in change.fields)),
         "from_hash": (change.from_hash or "")[:12],
         "to_hash": (change.to_hash or "")[:12],

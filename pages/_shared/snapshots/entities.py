@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.snapshots.rows import ENTITY_TYPES, MARKER, StoredSnapshot
 from core.snapshots.verify import Verification
-from pages._shared import formats, session, tables
+from pages._shared import formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
@@ -66,7 +66,7 @@ def show(chosen: DialogChoice | None, last: date, head: Head) -> None:
                 bar = st.progress(0.0, "Reading")
                 found = acting.verify(day, key, lambda done, _, words: _advance(bar, done, read.value.total, words))
                 bar.empty()
-                _verified(found)
+                _verified(found, key)
 
 
 def listing(rows: tuple[StoredSnapshot, ...], total: int, page: int, *, key: str) -> None:
@@ -86,7 +86,8 @@ def listing(rows: tuple[StoredSnapshot, ...], total: int, page: int, *, key: str
 def row_of(row: StoredSnapshot) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in FIELDS},
-        "who": row.source_role or row.source_id,
+        "source_id": veil.text(row.source_id, row.dialog_key),
+        "who": row.source_role or veil.text(row.source_id, row.dialog_key),
         "hash": (row.content_hash or "none")[:12],
         "origin": "dashboard" if row.ours else "upstream",
     }
@@ -114,14 +115,14 @@ def _advance(bar: Any, done: int, total: int, words: str) -> None:
     bar.progress(min(1.0, done / max(total, 1)), words)
 
 
-def _verified(found: Verification) -> None:
+def _verified(found: Verification, key: str | None) -> None:
     if not found.differ:
         st.success(f"{formats.plural(found.equal, 'hash is right', 'hashes are right')}, none is wrong.")
     else:
         st.error(
             f"{formats.plural(found.differ, 'hash is', 'hashes are')} not that of the payload, of {found.checked:,}."
         )
-        rows = [vars(wrong) for wrong in found.differing]
+        rows = [{**vars(wrong), "source_id": veil.text(wrong.source_id, key)} for wrong in found.differing]
         tables.show(rows, MISMATCHES, key="mismatches", zone=settings().time_zone, height="content")
         tables.downloads(rows, list(rows[0]), name="wrong-hashes", key="mismatches-file")
     if found.without_hash:

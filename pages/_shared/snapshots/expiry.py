@@ -11,6 +11,7 @@ import streamlit as st
 from core.snapshots.retention import Expiry
 from pages._shared import address, formats, reads, session, tables
 from pages._shared.feedback import boundary, empty, stale
+from pages._shared.fragments import fragment
 from pages._shared.layout import panel
 from pages._shared.reads import Read
 from pages._shared.resources import core, settings
@@ -95,7 +96,7 @@ def _start(expired: int, press: str) -> None:
         st.session_state.pop(SEEN, None)
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def _running(job_id: str) -> None:
     """How far it is, and a way to stop it; once it has ended the whole page runs again."""
     with boundary("The clean-up"):

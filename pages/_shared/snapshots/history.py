@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.snapshots.history import EntityDay, History
-from pages._shared import formats, layout, tables
+from core.snapshots.history import EntityDay
+from pages._shared import formats, layout, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
@@ -38,7 +38,8 @@ def show(head: Head) -> None:
     if not found.rows:
         empty("Nothing is known of this entity any more", "Its snapshots and their hashes are gone.")
         return
-    st.markdown(f"**{literal(chosen.label)}** in {literal(formats.key(chosen.dialog_key))}")
+    label = literal(veil.text(chosen.label, chosen.dialog_key))
+    st.markdown(f"**{label}** in {literal(formats.key(chosen.dialog_key))}")
     latest = found.last_change
     layout.figures(
         Figure(
@@ -54,7 +55,7 @@ def show(head: Head) -> None:
         tables.downloads(rows, [c.field for c in COLUMNS], name="history", key="history-file")
     day = found.rows[picked] if picked is not None else latest
     if day is not None:
-        _day(found, day)
+        _day(day)
 
 
 def row_of(day: EntityDay) -> dict[str, object]:
@@ -68,9 +69,9 @@ def row_of(day: EntityDay) -> dict[str, object]:
     }
 
 
-def _day(found: History, day: EntityDay) -> None:
+def _day(day: EntityDay) -> None:
     with panel("That day", f"{day.sync_date}, against {day.previous_date or 'nothing before it'}."):
-        changes = found.fields(day)
+        changes = day.fields
         if day.changed and changes is None:
             st.text("It changed on this day. What changed can no longer be said: a payload of the two has expired.")
         elif changes:

@@ -10,6 +10,7 @@ from core.errors import CoreError
 from pages._shared import formats
 from pages._shared.companion import deciding, inbox, mind, nudges
 from pages._shared.feedback import boundary, stale
+from pages._shared.fragments import fragment
 from pages._shared.goals import cards
 from pages._shared.insights.streaks import WORDS
 from pages._shared.layout import panel
@@ -29,7 +30,7 @@ def asking() -> tuple[str, ...]:
         return ()
 
 
-@st.fragment(run_every=nudges.EVERY_S)
+@fragment(run_every=nudges.EVERY_S)
 def follow(drawn: tuple[str, ...]) -> None:
     """Draws nothing: the page anew, once other things wait than those it shows."""
     if asking() != drawn:

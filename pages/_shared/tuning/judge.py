@@ -11,6 +11,7 @@ from core.tuning.labelling import DEPTH, Sheet
 from core.tuning.labels import GRADES, Judgement, LabelledQuery, QuerySet
 from pages._shared import formats, session, veil
 from pages._shared.feedback import boundary, empty, stale
+from pages._shared.fragments import fragment
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
@@ -50,7 +51,7 @@ def _profiles() -> list[Profile]:
     return [lines[line] for line in picked or first]
 
 
-@st.fragment
+@fragment
 def _desk(set_id: str, profiles: list[Profile]) -> None:
     """Everything a key press changes; the rest of the page stays as it is."""
     with boundary("Judging"):

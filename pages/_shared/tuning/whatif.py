@@ -12,6 +12,7 @@ from core.services.recent import LIMIT, Recent
 from core.tuning.consequences import Distances, Effect, distances, effect
 from pages._shared import address, charts, formats, layout, tables
 from pages._shared.feedback import boundary, empty
+from pages._shared.fragments import fragment
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
 from pages._shared.resources import core, settings
@@ -72,7 +73,7 @@ def honest(found: Recent) -> str:
     return " ".join(said)
 
 
-@st.fragment
+@fragment
 def explore(found: Recent) -> None:
     """The sliders and what they do, all in numpy."""
     active = core().search.active_profile()

@@ -15,9 +15,9 @@ def test_what_changed_while_both_payloads_are_kept() -> None:
     """Fields against the known day before it, also over a gap; None where a payload has gone."""
     found = history_of({"rows": DAYS, "days": 3, "stored": 2, "changes": 2, "first": "2026-01-05"})
     assert found.last_change == found.rows[0]
-    assert [f.as_json() for f in found.fields(found.rows[0]) or ()] == [{"op": "replace", "path": "/n", "value": 2}]
-    assert found.fields(found.rows[1]) is None
-    assert found.fields(found.rows[2]) is None
+    assert [f.as_json() for f in found.rows[0].fields or ()] == [{"op": "replace", "path": "/n", "value": 2}]
+    assert found.rows[1].fields is None
+    assert found.rows[2].fields is None
     assert [row.stored for row in found.rows] == [True, True, False]
 
 

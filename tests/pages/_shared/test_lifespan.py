@@ -19,15 +19,16 @@ from tests.support.application import ROOT, clean_environment
 def test_an_open_address_needs_a_decision(address: str) -> None:
     """Without sign-in everybody on the network could read everything; the operator has to say so."""
     with pytest.raises(ConfigError) as refused:
-        refuse_open_address(read_settings({}), address)
+        refuse_open_address(read_settings({}), address, signed=False)
     assert "MEMORY_DESK_ALLOW_ANONYMOUS" in refused.value.hint
-    refuse_open_address(read_settings({"MEMORY_DESK_ALLOW_ANONYMOUS": "1"}), address)
+    refuse_open_address(read_settings({"MEMORY_DESK_ALLOW_ANONYMOUS": "1"}), address, signed=False)
+    refuse_open_address(read_settings({}), address, signed=True)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
 def test_loopback_is_always_fine(address: str) -> None:
     """This machine alone needs no decision."""
-    refuse_open_address(read_settings({}), address)
+    refuse_open_address(read_settings({}), address, signed=False)
 
 
 @pytest.mark.parametrize(

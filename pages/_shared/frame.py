@@ -11,6 +11,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts this folder there, not the proje
 
 import streamlit as st  # noqa: E402
 
+from core.access import allowed  # noqa: E402
 from pages._shared import guard, light  # noqa: E402
 from pages._shared.companion import nudges  # noqa: E402
 from pages._shared.feedback import boundary  # noqa: E402
@@ -31,7 +32,14 @@ actor = door.enter()  # before anything of the product: a page, its name, the li
 page = st.navigation(
     {
         group: [
-            st.Page(p.path, title=p.title, icon=p.icon, url_path=p.name, default=p is PLACES[0])
+            st.Page(
+                p.path,
+                title=p.title,
+                icon=p.icon,
+                url_path=p.name,
+                default=p is PLACES[0],
+                visibility="visible" if allowed(actor, p.action) else "hidden",  # a link to it is still refused by it
+            )
             for p in PLACES
             if p.group == group
         ]

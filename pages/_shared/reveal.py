@@ -12,6 +12,7 @@ from pages._shared.resources import settings
 from pages._shared.sitemap import Place
 
 EVERY_S = 20
+REFUSED = "desk.reveal.refused"
 # Pages that show nothing of the people of the memory.
 BARE = frozenset({"settings", "companion_settings", "access", "todo", "calendar", "drink", "food", "places"})
 
@@ -29,7 +30,8 @@ def control(here: Place) -> None:
         return
     if session.may("reveal"):
         st.badge("Masked", color="gray", icon=":material/visibility_off:", help="Names, addresses, numbers, ids.")
-        if st.button("Reveal", key="reveal-personal", type="tertiary", help="Asks why, and records it."):
+        asked = st.button("Reveal", key="reveal-personal", type="tertiary", help="Asks why, and records it.")
+        if asked or REFUSED in st.session_state:
             _ask()
     else:
         roles = " or ".join(who_may("reveal"))
@@ -49,14 +51,19 @@ def _ask() -> None:
     st.text(f"Recorded first, for auditors and admins: {session.actor().display_name}, when, this view, the reason.")
     with st.form("reveal", border=False):
         placeholder = "such as a ticket or a complaint"
-        reason = st.text_input("Reason", key="reveal-reason", max_chars=REASON[1], placeholder=placeholder)
-        if st.form_submit_button("Reveal and record", type="primary"):
-            try:
-                veil.lift(reason)
-            except CoreError as error:
-                st.error(str(error))
-            else:
-                st.rerun()
+        st.text_input("Reason", key="reveal-reason", max_chars=REASON[1], placeholder=placeholder)
+        st.form_submit_button("Reveal and record", type="primary", on_click=_lift)
+    if refused := st.session_state.pop(REFUSED, None):
+        st.error(refused)
+    if veil.lifted() is not None:
+        st.rerun()
+
+
+def _lift() -> None:
+    try:
+        veil.lift(st.session_state.get("reveal-reason") or "")
+    except CoreError as error:
+        st.session_state[REFUSED] = str(error)
 
 
 @st.fragment(run_every=EVERY_S)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
@@ -14,15 +15,14 @@ from core.bootstrap import Core
 from core.clock import SystemClock
 from core.errors import DatabaseUnavailable
 from core.events.store import EventStore
-from core.memory.keys import both_keys
 from core.memory.requests import AcrossRequest, SearchRequest
-from pages._shared.session import DIALOG, DialogChoice
-from tests.pages.conftest import calm, texts
+from pages._shared.session import DIALOG
+from tests.pages.conftest import ROOT, calm, texts
 from tests.support.people import DAYS, KEY, OTHER, OTHER_RU, OTHER_TU, PERSONAL, QUERY, RU, TU, remember
 
 pytestmark = pytest.mark.masked
 Open = Callable[..., AppTest]
-MINE = {DIALOG: DialogChoice(KEY, RU, TU)}
+MINE = {DIALOG: (KEY, RU, TU)}
 ROLES = ("viewer", "auditor", "tuner", "operator", "admin", "owner")
 WHY = "ticket 4711, complaint of Олена"
 
@@ -215,7 +215,7 @@ def test_a_reveal_ends_with_the_dialog(people: Core, open_page: Open, sent: list
     """Another dialog is masked, and so is the first one when somebody comes back to it."""
     at = reveal(open_page("dialogs", session=MINE))
     sent.clear()
-    at.session_state[DIALOG] = DialogChoice(OTHER, OTHER_RU, OTHER_TU)
+    at.session_state[DIALOG] = (OTHER, OTHER_RU, OTHER_TU)
     assert "Masked" in badges(calm(at.run())) and leaked(sent) == []
     at.session_state[DIALOG] = MINE[DIALOG]
     assert "Masked" in badges(calm(at.run())) and leaked(sent) == []
@@ -226,7 +226,7 @@ def test_a_reveal_ends_with_the_page(people: Core, open_page: Open, sent: list[b
     at = reveal(open_page("dialogs", session=MINE))
     sent.clear()
     for page in ("snapshots", "dialogs"):
-        at.switch_page(f"pages/{page}.py").run()
+        at.switch_page(str(ROOT / "pages" / f"{page}.py")).run()
         assert "Masked" in badges(calm(at)) and leaked(sent) == []
 
 
@@ -255,31 +255,32 @@ def test_a_reveal_of_one_dialog_shows_no_other(people: Core, open_page: Open, se
     """The results of a dialog chosen before stay masked when another one is revealed; so do the ids of the others."""
     at = searched(open_page("search", session=MINE))
     sent.clear()
-    at.session_state[DIALOG] = DialogChoice(OTHER, OTHER_RU, OTHER_TU)
+    at.session_state[DIALOG] = (OTHER, OTHER_RU, OTHER_TU)
     calm(reveal(at.run()))
     assert set(leaked(sent, QUERY)) <= {OTHER_RU, OTHER_TU}
     assert OTHER_RU in leaked(sent, QUERY)
 
 
-def test_a_file_holds_what_the_view_shows_and_is_recorded(people: Core, open_page: Open) -> None:
-    """Masked, then revealed: the bytes, and an event of each with its rows."""
+def test_a_file_holds_what_the_view_shows_and_is_recorded(
+    people: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masked, then revealed: the bytes that a click fetches, and an event of each with its rows."""
+    files: dict[str, Callable[[], bytes]] = {}
+    button = st.download_button
+
+    def spied(*arguments: Any, **named: Any) -> bool:
+        files[named["key"]] = named["data"]
+        return button(*arguments, **named)
+
+    monkeypatch.setattr(st, "download_button", spied)
     at = open_page("dialogs", session=MINE)
-    masked = taken(at, "chunks-file-csv")
+    masked = files["chunks-file-csv"]().decode()
     assert "[name]" in masked and not any(word in masked for word in PERSONAL)
-    whole = taken(reveal(at), "chunks-file-csv")
+    reveal(at)
+    whole = files["chunks-file-csv"]().decode()
     assert "Оленою Ковальською" in whole
-    rows = masked.count("\r\n") - 1
-    facts = {"page": "dialogs", "what": "chunks", "rows": rows, "dialog_key": KEY}
+    facts = {"page": "dialogs", "what": "chunks", "rows": masked.count("\r\n") - 1, "dialog_key": KEY}
     assert recorded(people, "DataExported") == [{**facts, "revealed": True}, {**facts, "revealed": False}]
-
-
-def taken(at: AppTest, key: str) -> str:
-    """The file that a click on the button fetches."""
-    from streamlit.runtime import get_instance
-
-    proto = next(b.proto for b in at.get("download_button") if b.proto.id.endswith(key))
-    made = get_instance().media_file_mgr.execute_deferred(proto.deferred_file_id)
-    return str(made)
 
 
 def test_a_look_into_a_dialog_is_noted_once(people: Core, open_page: Open) -> None:
@@ -287,4 +288,3 @@ def test_a_look_into_a_dialog_is_noted_once(people: Core, open_page: Open) -> No
     at = open_page("dialogs", session=MINE)
     calm(at.run())
     assert recorded(people, "DialogOpened") == [{"dialog_key": KEY}]
-    assert KEY == both_keys(RU, TU)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._shared import charts, demo, guard, reads
+from pages._shared import charts, demo, guard, reads, session
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import page_head
 from pages._shared.layout import panel
@@ -46,10 +46,11 @@ with boundary(here.title):
     with right:
         glance.streaks()
     says = "The newest, each with its actor; searches and other looks stand on Activity. Never a text in it."
-    with panel("Changes lately", says), boundary("The list of changes"):
-        latest = reads.changes(12)
-        if latest.value.rows:
-            changes(latest.value.rows)
-        else:
-            empty("Nothing has changed yet", "Ingests, removals and migrations appear here as they happen.")
+    if session.may("events"):
+        with panel("Changes lately", says), boundary("The list of changes"):
+            latest = reads.changes(12)
+            if latest.value.rows:
+                changes(latest.value.rows)
+            else:
+                empty("Nothing has changed yet", "Ingests, removals and migrations appear here as they happen.")
     demo.card(memory.demo)

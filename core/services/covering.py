@@ -35,8 +35,9 @@ def dialogs_of(value: Any, dialog_key: str | None = None) -> Iterator[str]:
         if key := _whose(value, dialog_key):
             yield key
         for field in fields(value):
-            if field.name not in PAYLOADS:
-                yield from dialogs_of(getattr(value, field.name), _whose(value, dialog_key))
+            inside = getattr(value, field.name)
+            if not _is_payload(field.name, inside):
+                yield from dialogs_of(inside, _whose(value, dialog_key))
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from dialogs_of(one, dialog_key)
@@ -79,7 +80,7 @@ def _record(value: Any, dialog_key: str | None, masks: Mapping[str, Mask | None]
         before = getattr(value, field.name)
         if field.name in TEXTS and isinstance(before, str):
             after: Any = before if field.name in kept else mask.text(before)
-        elif field.name in PAYLOADS:
+        elif _is_payload(field.name, before):
             after = mask.value(before)
         else:
             after = covered(before, dialog_key, masks)
@@ -100,6 +101,11 @@ def _inside(value: Any, dialog_key: str | None, masks: Mapping[str, Mask | None]
         if after is not before and field.init:
             changed[field.name] = after
     return replace(value, **changed) if changed else value
+
+
+def _is_payload(name: str, value: Any) -> bool:
+    """JSON as it came; records under such a name stand in a tuple."""
+    return name in PAYLOADS and not isinstance(value, tuple) and not is_dataclass(value)
 
 
 def _field(change: FieldChange, mask: Mask) -> FieldChange:

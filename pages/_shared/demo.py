@@ -12,6 +12,7 @@ from pages._shared import actions, reads
 from pages._shared.feedback import boundary, broken
 from pages._shared.formats import count, plural
 from pages._shared.fragments import fragment
+from pages._shared.parts import only
 from pages._shared.resources import core
 
 EVERY_S = 2.0
@@ -38,6 +39,7 @@ def _progress() -> None:
     st.progress(share, text="The demo data is being loaded: figures and lists are not complete yet.")
 
 
+@only("demo_remove")
 def card(demo: Mapping[str, Any]) -> None:
     """Draws nothing where there is no demo data and none was removed just now."""
     failure = st.session_state.pop(FAILED, None)

@@ -17,6 +17,7 @@ from pages._shared.companion import deciding
 from pages._shared.feedback import boundary
 from pages._shared.literal import literal, words
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.resources import core, settings
 from pages._shared.sitemap import place
 
@@ -30,6 +31,7 @@ MANY = 3  # cards of a module's own page; the rest is one click away
 LONG = 300
 
 
+@only("companion")
 def show(module: str | None) -> None:
     """The proposals of one module that wait, in its page; draws nothing where there is none."""
     with boundary("The proposals"):

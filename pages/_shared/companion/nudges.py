@@ -16,6 +16,7 @@ from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.fragments import fragment
 from pages._shared.literal import literal
+from pages._shared.parts import only
 from pages._shared.resources import core
 from pages._shared.sitemap import PLACES, place
 
@@ -39,12 +40,14 @@ div[class*="st-key-nudge-"] [data-testid="stText"] { white-space: pre-wrap; over
 </style>"""
 
 
+@only("companion")
 def frame() -> None:
     """For the frame of every page: draws nothing while there is nothing to say."""
     with boundary("The nudges"):
         stack()
 
 
+@only("companion")
 @fragment(run_every=EVERY_S)
 def badge() -> None:
     """How many there are, in the sidebar; nothing for none."""
@@ -101,6 +104,7 @@ def _pill(found: tuple[ShownNudge, ...]) -> None:
         )
 
 
+@only("companion")
 def show(module: str) -> None:
     """The nudges of one module, for its own page; draws nothing where there is none."""
     found = [nudge for nudge in _open() if nudge.module == module]

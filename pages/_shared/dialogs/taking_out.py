@@ -7,10 +7,13 @@ from functools import partial
 import streamlit as st
 
 from core.memory.corrections import REASONS, Kind
+from pages._shared import session
 from pages._shared.operations import mending, merge, outcome
+from pages._shared.parts import only
 from pages._shared.sitemap import place
 
 
+@only("exclude_chunks")
 def show(chunk_id: str) -> None:
     """The two ways out, folded away: exclude until somebody decides otherwise, or delete with 14 days to undo it."""
     with st.popover("Take it out…", icon=":material/block:"):
@@ -31,8 +34,15 @@ def _out(chunk_id: str, reason: str, kind: Kind) -> None:
 def ways(kept: str | None = None, dropped: str | None = None) -> None:
     """Buttons to the sections of Operations that act on the open dialog; with two keys also to the merge of both."""
     with st.container(horizontal=True):
-        if kept and dropped and st.button("Merge the two…", key="to-merge", icon=":material/merge:"):
+        if (
+            kept
+            and dropped
+            and session.may("merge_keys")
+            and st.button("Merge the two…", key="to-merge", icon=":material/merge:")
+        ):
             st.session_state[merge.PICKED] = (kept, dropped)
             st.switch_page(place("operations").path, query_params={"section": "merge"})
-        if st.button("Erase this person…", key="to-erase", icon=":material/person_remove:"):
+        if session.may("erase_person") and st.button(
+            "Erase this person…", key="to-erase", icon=":material/person_remove:"
+        ):
             st.switch_page(place("operations").path, query_params={"section": "erase"})

@@ -9,6 +9,7 @@ from core.retrievals.retrievals import DAYS_LEAST, DAYS_MOST
 from pages._shared import actions, formats, reads, session, tables, veil
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
+from pages._shared.parts import only
 from pages._shared.prompts import reading
 from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
@@ -55,6 +56,7 @@ def show(dialog: DialogChoice) -> None:
                     tables.downloads(rows, fields, name="never-retrieved", key="never-file")
 
 
+@only("retrieval_retention")
 def retention() -> None:
     """For how many days records are kept; a new number is a decision, and an event."""
     days = reading.totals(None).value.days

@@ -8,6 +8,7 @@ from core.errors import CoreError
 from core.retrievals.record import WRONG, Retrieval, RetrievedChunk, WrongContext
 from pages._shared import actions, formats, reads, session, tables
 from pages._shared.layout import panel
+from pages._shared.parts import only
 from pages._shared.prompts import reading
 from pages._shared.resources import settings
 from pages._shared.tables import Column
@@ -22,6 +23,7 @@ COLUMNS = (
 )
 
 
+@only("report_context")
 def form(record: Retrieval, chunk: RetrievedChunk) -> None:
     """Says that this chunk should not have been there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):

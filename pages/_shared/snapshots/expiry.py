@@ -13,6 +13,7 @@ from pages._shared import address, formats, reads, session, tables
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.fragments import fragment
 from pages._shared.layout import panel
+from pages._shared.parts import only
 from pages._shared.reads import Read
 from pages._shared.resources import core, settings
 from pages._shared.session import DialogChoice
@@ -53,6 +54,7 @@ def show(chosen: DialogChoice | None, read: Read[Expiry]) -> None:
         entities.listing(found.value.rows, found.value.total, page, key=f"state-{state}")
 
 
+@only("snapshots_cleanup")
 def _cleanup(now: Expiry) -> None:
     if job_id := session.remembered(JOB, None):
         _running(job_id)
@@ -113,6 +115,7 @@ def _running(job_id: str) -> None:
         st.rerun()
 
 
+@only("snapshots_cleanup")
 def _schedule() -> None:
     found = reading.schedule().value
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -10,12 +10,14 @@ from core.errors import CoreError
 from core.services.pins import PIN_DAYS, REASON_LIMIT
 from core.snapshots.rows import StoredSnapshot
 from pages._shared import formats
+from pages._shared.parts import only
 from pages._shared.resources import settings
 from pages._shared.snapshots import acting
 
 FAILED = "desk.pin.failed"
 
 
+@only("snapshots_pin")
 def show(row: StoredSnapshot) -> None:
     """What the pin is, and the way to let go; else a form for one."""
     if failed := st.session_state.pop(FAILED, None):

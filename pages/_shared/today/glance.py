@@ -14,6 +14,7 @@ from pages._shared.fragments import fragment
 from pages._shared.goals import cards
 from pages._shared.insights.streaks import WORDS
 from pages._shared.layout import panel
+from pages._shared.parts import only
 from pages._shared.sitemap import place
 
 MOST = 5
@@ -37,6 +38,7 @@ def follow(drawn: tuple[str, ...]) -> None:
         st.rerun()
 
 
+@only("companion")
 def waiting() -> None:
     """What asks for a decision, nudges beside proposals; draws nothing where nothing does."""
     waits = asking()
@@ -58,6 +60,7 @@ def hints() -> None:
             st.page_link(there.path, label=f"{formats.plural(more, 'more nudge')} on {there.title}", icon=there.icon)
 
 
+@only("companion")
 def goals() -> None:
     with panel("Goals", "Those of today first.", key="glance-goals"), boundary("The goals"):
         read = mind.goals()
@@ -72,6 +75,7 @@ def goals() -> None:
         _open("goals")
 
 
+@only("companion")
 def streaks() -> None:
     with panel("Streaks", "At risk first, then the longest.", key="glance-streaks"), boundary("The streaks"):
         read = mind.streaks()

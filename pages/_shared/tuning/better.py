@@ -19,6 +19,7 @@ from pages._shared import charts, formats, session, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import Figure, figures
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
 from pages._shared.tuning import acting, choices, drawing
@@ -29,6 +30,7 @@ FOUND = "boosts.found"
 MAP = "boosts.map"
 
 
+@only("evaluate")
 def show(plan: Plan) -> None:
     with st.expander("Look for better boosts", icon=":material/grid_on:", type="compact", key="better"):
         st.caption(

@@ -9,6 +9,7 @@ import streamlit as st
 from core.tuning.labels import SetSummary
 from pages._shared import formats, session
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.tuning import acting, choices
 
 FORMS = {"jsonl": ("JSONL", "application/x-ndjson"), "qrels": ("TREC qrels", "text/plain")}
@@ -38,6 +39,7 @@ def _export(chosen: SetSummary) -> None:
             )
 
 
+@only("judge")
 def _import(chosen: SetSummary | None) -> None:
     turn = session.remembered("import-turn", 0)
     file = st.file_uploader("Import a file", key=f"import-{turn}", max_upload_size=20)

@@ -14,12 +14,14 @@ from core.tuning.profiles import ProfileList
 from pages._shared import session
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.search.sliders import PROPOSAL
 from pages._shared.tuning import choices, profile_reading, profile_words
 
 NO_SET = "none: it cannot be approved"
 
 
+@only("propose_profile")
 def show(found: ProfileList) -> None:
     start: Profile = session.remembered(PROPOSAL, None) or found.of(found.active).profile
     fits = origin(found, start)

@@ -16,6 +16,7 @@ from core.usage.pricing import SIZES, Price, PriceBook, plain
 from pages._shared import actions, formats, session, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
+from pages._shared.parts import only
 from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.usage import reading, words
@@ -88,6 +89,7 @@ def without_price(summary: Summary) -> list[str]:
     return sorted({f"{x.provider} · {x.model}" for x in summary.lines if x.cost.unpriced})
 
 
+@only("set_price")
 def budget(limits: Budget) -> None:
     """Limits a day and a month; drawn in the chart by day."""
     says = "Drawn as a dashed line in the chart by day. Empty: none."
@@ -111,6 +113,7 @@ def _set_budget(tokens: str, day: str, month: str) -> None:
         st.rerun()
 
 
+@only("set_price")
 def _price_form(summary: Summary, choice: Choice) -> None:
     used = sorted({(str(x.provider), str(x.model)) for x in summary.lines})
     with st.form("usage-price", border=False):

@@ -6,15 +6,20 @@ import dataclasses
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 from core.access.masking import Known, Mask
-from core.memory.hits import Hit
+from core.memory.hits import Hit, Latency
+from core.memory.retrieval import Profile
 from core.retrievals.drift import Drift
 from core.services.covering import IDS, PAYLOADS, ROOMS, TEXTS, covered, dialogs_of
+from core.services.replay import Replayed
 from core.snapshots.diff import DialogDiff, EntityChange
 from core.snapshots.history import history_of
 from core.snapshots.rows import StoredSnapshot
 
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
 MASKS = {"a": Mask(Known(names=("Олена",))), "b": Mask(Known(names=("Ганна",)))}
 # Looked at by a person: moments and days; hashes and ids of rows; words of the product; counts by such a word; what
 # holds records that are looked into themselves; what somebody on the team called something.
@@ -49,7 +54,7 @@ INWARD = frozenset(
 )
 
 
-def records() -> Iterator[type]:
+def records() -> Iterator[Any]:
     for room in ROOMS:
         package = importlib.import_module(room.rstrip("."))
         for module in pkgutil.walk_packages(package.__path__, room):
@@ -85,6 +90,14 @@ def test_the_dialog_of_a_replayed_chunk_is_that_of_its_hit() -> None:
     """Over all dialogs only the hit inside says whose it is."""
     hit = Hit("h", "note", "s", "Олена", 1.0, 1.0, 0.0, 1, dialog_key="a")
     assert covered(Drift("h", "note", "Олена", ("added",), now=hit), None, MASKS).text == "[name]"
+
+
+def test_records_before_and_after_are_no_payload() -> None:
+    """A replay calls the hits of the recorded weights so."""
+    hit = Hit("h", "note", "s", "Олена", 1.0, 1.0, 0.0, 1)
+    replayed = Replayed(NOW, "test", Profile("p", 1, {}), (hit,), (hit,), (), (), Latency())
+    shown = covered(replayed, "a", MASKS)
+    assert [h.text for h in (*shown.hits, *shown.before)] == ["[name]", "[name]"]
 
 
 def test_rows_of_a_list_are_masked_too() -> None:

@@ -114,6 +114,7 @@ class Settings(BaseModel):
     port: int = Field(8501, ge=1, le=65535)
     db_timeout_s: float = Field(10.0, gt=0)
     embed_timeout_s: float = Field(60.0, gt=0)
+    data_key: SecretStr | None = Field(None, description="seals the companion's free text and uploads")
     webhook_url: SecretStr | None = Field(None, description="told of a change of health; its path may be a secret")
     photo_analysis: Switch = Field(False, description="consent: photos are sent to Gemini")
     vision_model: str = "gemini-2.5-flash"
@@ -196,6 +197,7 @@ FIELDS = {
     "PORT": "port",
     "MEMORY_DESK_DB_TIMEOUT_S": "db_timeout_s",
     "MEMORY_DESK_EMBED_TIMEOUT_S": "embed_timeout_s",
+    "MEMORY_DESK_DATA_KEY": "data_key",
     "MEMORY_DESK_WEBHOOK_URL": "webhook_url",
     "MEMORY_DESK_PHOTO_ANALYSIS": "photo_analysis",
     "MEMORY_DESK_VISION_MODEL": "vision_model",

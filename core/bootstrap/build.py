@@ -6,7 +6,7 @@ import threading
 from contextlib import ExitStack
 
 from core.access.desk import AccessDesk
-from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database
+from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database, sealer_of
 from core.bootstrap.core import Core
 from core.bootstrap.health import open_health
 from core.clock import Clock, SystemClock
@@ -98,7 +98,8 @@ def build_core(
         search = SearchService(
             db, active, events, clock, profiles, retrievals.recorder, lambda: active.under(recipe_setting.fresh())
         )
-        intake = IntakeService(ingest, UploadFiles(settings.data_dir, clock), jobs, snapshots.capture_ingest)
+        files = UploadFiles(settings.data_dir, clock, sealer_of(settings))
+        intake = IntakeService(ingest, files, jobs, snapshots.capture_ingest)
         reembed = ReembedService(
             db, active, events, jobs, hosted=not settings.embedded, price=embedding_price(usage, clock)
         )
@@ -156,7 +157,11 @@ def build_core(
             corrections=corrections,
             merges=merges,
             erasures=EraseService(
-                db, events, settings.data_dir, UploadFiles(settings.data_dir, clock), usage.recorder.flush
+                db,
+                events,
+                settings.data_dir,
+                files,
+                usage.recorder.flush,
             ),
             monitor=monitor,
             retrievals=retrievals,

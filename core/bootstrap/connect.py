@@ -9,6 +9,7 @@ from pathlib import Path
 from core.clock import Clock
 from core.config import Settings
 from core.db.client import Database
+from core.db.sealing import Sealer, read_keys
 from core.local.server import Endpoint, LocalSupabase
 from core.services.embedder import ActiveEmbedder
 from core.usage.usage import Usage
@@ -24,7 +25,12 @@ def open_database(settings: Settings, endpoint: Endpoint | None, local: LocalSup
         return local.revive().url
 
     if endpoint is None and settings.hosted is not None:
-        return Database(settings.hosted.url, settings.hosted.key.get_secret_value(), timeout_s=settings.db_timeout_s)
+        return Database(
+            settings.hosted.url,
+            settings.hosted.key.get_secret_value(),
+            timeout_s=settings.db_timeout_s,
+            sealer=sealer_of(settings),
+        )
     if endpoint is None:
         assert local is not None
         endpoint = local.endpoint
@@ -33,7 +39,13 @@ def open_database(settings: Settings, endpoint: Endpoint | None, local: LocalSup
         endpoint.service_role_key,
         timeout_s=settings.db_timeout_s,
         revive=revive if local is not None else None,
+        sealer=sealer_of(settings),
     )
+
+
+def sealer_of(settings: Settings) -> Sealer:
+    """What seals the companion's free text and uploads. Errors: ConfigError."""
+    return Sealer(read_keys(settings.data_key.get_secret_value()) if settings.data_key else ())
 
 
 def embedding_price(usage: Usage, clock: Clock) -> Callable[[str], Decimal | None]:

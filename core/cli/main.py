@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from core.cli import companion, memory, mending, snapshots, token, upkeep, usage, work
+from core.cli import companion, key, memory, mending, saving, snapshots, token, upkeep, usage, work
 from core.cli.output import UsageError, print_error
 from core.errors import CoreError
 from core.events.actor import Actor, run_as, user
@@ -113,6 +113,9 @@ def parser(more: Sequence[tuple[str, str, Command]] = ()) -> argparse.ArgumentPa
         _command(commands, "companion", companion.companion, "run missions that are due, without the application")
     )
 
+    saving.add_arguments(_command(commands, "backup", saving.backup, "save the embedded database into a file"))
+    saving.add_restore_arguments(_command(commands, "restore", saving.restore, "bring a saved database back"))
+    key.add_arguments(_command(commands, "key", key.key, "the data key: make one, or seal what was written before"))
     token.add_arguments(_command(commands, "token", token.token, "API tokens: create one, list them, revoke one"))
 
     for name, what, run in more:

@@ -18,6 +18,7 @@ from core.db.connect import http_client, supabase_client
 from core.db.failures import connection_lost, never_sent, no_sign, translate, translate_status
 from core.db.keys import KeyRole, key_role
 from core.db.rows import Row, walk
+from core.db.sealing import Sealer
 from core.db.transport import UnexpectedAnswer, calling
 from core.errors import CoreError, DatabaseError, DatabaseUnavailable
 
@@ -28,6 +29,7 @@ READ_S = 10.0
 # Above the 60 s that `desk_write_chunks` gives itself, so that the database's own words arrive.
 WRITE_S = 65.0
 _REVIVE_PAUSE_S = 2.0
+COMPANION = "companion_"  # what may hold sealed text
 
 
 class Database:
@@ -47,6 +49,7 @@ class Database:
         write_timeout_s: float = WRITE_S,
         revive: Callable[[], str] | None = None,
         transport: httpx.BaseTransport | None = None,
+        sealer: Sealer | None = None,
     ) -> None:
         self.role: KeyRole = key_role(key)
         self._key = key
@@ -54,6 +57,7 @@ class Database:
         self._write_s = write_timeout_s
         self._revive = revive
         self._transport = transport
+        self._sealer = sealer or Sealer()
         self._lock = threading.Lock()
         self._lives = 0
         self._gave_up_at = float("-inf")
@@ -81,13 +85,17 @@ class Database:
         read: bool,
         returns: type[T] = object,  # type: ignore[assignment]  # PEP 696 defaults need Python 3.13
         timeout_s: float | None = None,
+        sealed: bool = False,
     ) -> T:
         """What a SQL function returns. Shape: `returns` (dict, list, int); anything else is a DatabaseError.
 
-        A function that returns a set of rows is cut at 1,000 by the data API; ours return one JSON value.
+        A function that returns a set of rows is cut at 1,000 by the data API; ours return one JSON value. Free text of
+        the companion is sealed on its way in and opened on its way out; `sealed`: it is given and taken as it lies.
         """
-        answer = self._ask(lambda client: client.rpc(name, dict(params or {})).execute(), read, timeout_s)
-        return _typed(answer.data, returns, name)
+        given = dict(params or {}) if sealed else dict(self._sealer.sealed_params(name, params or {}))
+        answer = self._ask(lambda client: client.rpc(name, given).execute(), read, timeout_s)
+        found = answer.data if sealed or not name.startswith(COMPANION) else self._sealer.open(answer.data)
+        return _typed(found, returns, name)
 
     def count(self, table: str, *, timeout_s: float | None = None) -> int:
         """The exact number of rows that this key may see."""
@@ -109,6 +117,7 @@ class Database:
         descending: bool = False,
         after: Any = None,
         timeout_s: float | None = None,
+        sealed: bool = False,
     ) -> list[Row]:
         """At most `limit` rows in the order of one unique column; `after`: only those beyond that value of it."""
 
@@ -120,13 +129,24 @@ class Database:
                 query = query.lt(order, after) if descending else query.gt(order, after)
             return query.order(order, desc=descending).limit(limit).execute()
 
-        return _typed(self._ask(send, True, timeout_s).data, list, table)
+        found = _typed(self._ask(send, True, timeout_s).data, list, table)
+        return found if sealed or not table.startswith(COMPANION) else self._sealer.open(found)
 
     def pages(
-        self, table: str, columns: str, *, key: str = "id", size: int = 500, where: Mapping[str, Any] | None = None
+        self,
+        table: str,
+        columns: str,
+        *,
+        key: str = "id",
+        size: int = 500,
+        where: Mapping[str, Any] | None = None,
+        sealed: bool = False,
     ) -> Iterator[list[Row]]:
         """The whole table in pages, ascending by a unique column that must be among `columns`."""
-        return walk(lambda after: self.sample(table, columns, order=key, limit=size, where=where, after=after), key)
+        return walk(
+            lambda after: self.sample(table, columns, order=key, limit=size, where=where, after=after, sealed=sealed),
+            key,
+        )
 
     def auth_health(self, timeout_s: float | None = None) -> dict[str, Any]:
         """The answer of GET /auth/v1/health. Errors: as for any read."""

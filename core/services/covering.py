@@ -125,7 +125,7 @@ def _whose(record: Any, dialog_key: str | None) -> str | None:
 
 
 def _named(found: Mapping[Any, Any], dialog_key: str | None) -> str | None:
-    own = found.get("dialog_key")
+    own = found.get("dialog_key") or found.get("dialogKey")
     return own if isinstance(own, str) and own else dialog_key
 
 

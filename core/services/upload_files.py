@@ -1,7 +1,8 @@
 """Uploads on disk while they are worked on: one line per dialog, mode 0600, gone with their job or after seven days.
 
 `<sha256>.upload` is what somebody uploaded, read and waiting; `<sha256>.<job>.upload` the same in the hands of a job;
-`<job>.results` what became of each dialog, which stays for the seven days so that it can be fetched.
+`<job>.results` what became of each dialog, which stays for the seven days so that it can be fetched. With
+MEMORY_DESK_DATA_KEY each line is sealed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.clock import Clock
+from core.db.sealing import Sealer
 from core.errors import InputError
 from core.memory.identity import resolve_identity
 from core.memory.notices import Findings
@@ -26,6 +28,7 @@ from core.memory.places import json_argument
 
 FOLDER = "uploads"
 KEEP = timedelta(days=7)
+SEALED = "sealed"
 ERASED = b'{"erased":1}'
 HEX = frozenset("0123456789abcdef-")
 
@@ -44,9 +47,10 @@ class Line:
 class UploadFiles:
     """One folder; thread-safe, and safe beside other processes of the same folder."""
 
-    def __init__(self, data_dir: Path, clock: Clock) -> None:
+    def __init__(self, data_dir: Path, clock: Clock, sealer: Sealer | None = None) -> None:
         self._folder = data_dir / FOLDER
         self._clock = clock
+        self._sealer = sealer or Sealer()
 
     def keep(self, lines: Iterable[Mapping[str, Any]]) -> str:
         """Write lines `{label, body}` or `{label, problem}`; the SHA-256 of the file, which is its name."""
@@ -56,9 +60,8 @@ class UploadFiles:
         try:
             with os.fdopen(handle, "wb") as out:
                 for line in lines:
-                    data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
-                    digest.update(data)
-                    out.write(data)
+                    digest.update(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+                    out.write(self._pack(line))
             Path(name).replace(self._path(digest.hexdigest()))
         except BaseException:
             Path(name).unlink(missing_ok=True)
@@ -91,7 +94,7 @@ class UploadFiles:
         with source:
             for number, data in enumerate(source):
                 if number >= start:
-                    row = json.loads(data)
+                    row = self._unpack(data)
                     yield Line(number, row.get("label", ""), row.get("body"), row.get("problem"), "erased" in row)
 
     def add_result(self, job_id: str, offset: int, row: Mapping[str, Any]) -> int:
@@ -101,7 +104,7 @@ class UploadFiles:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as out:
             out.truncate(offset)
             out.seek(offset)
-            out.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
+            out.write(self._pack(row))
             return out.tell()
 
     def results(self, job_id: str) -> Iterator[dict[str, Any]]:
@@ -112,7 +115,7 @@ class UploadFiles:
             return
         with source:
             for data in source:
-                row = json.loads(data)
+                row = self._unpack(data)
                 if "erased" not in row:
                     yield row
 
@@ -147,8 +150,34 @@ class UploadFiles:
         erased = 0
         for path in self._files():
             with suppress(FileNotFoundError), path.open("r+b") as both:
-                erased += _erase_lines(both, keys, ru_id, tu_id)
+                erased += self._erase_lines(both, keys, ru_id, tu_id)
         return erased
+
+    def _erase_lines(self, both: Any, keys: frozenset[str], ru_id: str | None, tu_id: str | None) -> int:
+        erased, start = 0, 0
+        while data := both.readline():
+            if _is_of(self._unpack(data), keys, ru_id, tu_id):
+                both.seek(start)
+                both.write(ERASED + b" " * (len(data) - 1 - len(ERASED)) + b"\n")
+                both.seek(start + len(data))
+                erased += 1
+            start += len(data)
+        return erased
+
+    def _pack(self, row: Mapping[str, Any]) -> bytes:
+        """One line; with a data key its whole content is sealed."""
+        whole = {SEALED: self._sealer.seal(dict(row))} if self._sealer.active else row
+        return json.dumps(whole, separators=(",", ":")).encode() + b"\n"
+
+    def _unpack(self, data: bytes) -> dict[str, Any]:
+        """Errors: InputError where the key of a sealed line is not set."""
+        row: dict[str, Any] = json.loads(data)
+        if SEALED not in row:
+            return row
+        opened = self._sealer.open(row[SEALED])
+        if opened is None:
+            raise InputError("This upload is sealed, and its key is not set.", hint="Set MEMORY_DESK_DATA_KEY.")
+        return dict(opened)
 
     def oldest(self) -> datetime | None:
         """When the oldest file was written, for Health."""
@@ -163,18 +192,6 @@ class UploadFiles:
 
     def _results(self, job_id: str) -> Path:
         return self._folder / f"{_plain(job_id)}.results"
-
-
-def _erase_lines(both: Any, keys: frozenset[str], ru_id: str | None, tu_id: str | None) -> int:
-    erased, start = 0, 0
-    while data := both.readline():
-        if _is_of(json.loads(data), keys, ru_id, tu_id):
-            both.seek(start)
-            both.write(ERASED + b" " * (len(data) - 1 - len(ERASED)) + b"\n")
-            both.seek(start + len(data))
-            erased += 1
-        start += len(data)
-    return erased
 
 
 def _is_of(row: Mapping[str, Any], keys: frozenset[str], ru_id: str | None, tu_id: str | None) -> bool:

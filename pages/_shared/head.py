@@ -21,11 +21,6 @@ MEANING = {
     "hosted": "A hosted Supabase project.",
 }
 
-# A grid's own download leaves no record, as those beneath it do.
-GRIDS = """<style>
-[data-testid="stElementToolbarButton"]:has(button[aria-label^="Download as CSV"]) { display: none; }
-</style>"""
-
 
 class Head:
     """A drawn head; `as_of` fills in the moment once the page has its data."""
@@ -43,7 +38,6 @@ class Head:
 def page_head(here: Place, sentence: str) -> Head:
     """Draws the head; it stands also where the database does not answer."""
     given = settings()
-    st.html(GRIDS)
     with st.container(gap="xsmall"):
         st.header(here.title, anchor=False)
         st.caption(sentence)

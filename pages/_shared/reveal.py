@@ -43,7 +43,7 @@ def control(here: Place) -> None:
 def _ask() -> None:
     seen = veil.view()
     if seen.dialog_key:
-        what = f"this dialog on this page, {formats.key(seen.dialog_key)}"
+        what = f"dialog {formats.key(seen.dialog_key)} on this page"
     else:
         what = "this one record" if seen.record else "everything that this page lists"
     minutes = int(LASTS.total_seconds()) // 60

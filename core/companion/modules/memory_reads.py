@@ -64,7 +64,8 @@ def reads(desk: Desk) -> tuple[ModuleTool, ...]:
         }
         parts = [{**_bare(h), "cosine": round(h.cosine, 4), "boost": h.boost} for h in hits]
         full = [{**part, "text": hit.text} for part, hit in zip(parts, hits, strict=True)]
-        return done(f"{len(hits)} chunks, each with its parts.", {**shared, "hits": full}, {**shared, "hits": parts})
+        whole = {"dialog_key": given["dialog_key"], **shared, "hits": full}
+        return done(f"{len(hits)} chunks, each with its parts.", whole, {**shared, "hits": parts})
 
     def resolve_dialog_key(given: Params) -> ToolResult:
         tips, generic = both_keys(given["ru_id"], given["tu_id"])

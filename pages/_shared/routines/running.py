@@ -13,7 +13,7 @@ from core.companion.converse.rituals.sources import Info, read
 from core.companion.converse.rituals.step import Step
 from core.errors import CoreError
 from core.events import Actor, run_as
-from pages._shared import formats, session
+from pages._shared import formats, session, veil
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.operations import outcome
@@ -105,7 +105,8 @@ def _step(ritual: Ritual, run: Run, pos: int, step: Step, info: Info | None, foc
         return
     said = session.remembered(f"{SAID}-{run.id}", {}).get(pos)
     if said is not None and said[1]:
-        results.show(*said, key=f"{run.id}-{pos}")
+        well, message, data = said
+        results.show(well, message, veil.cover(data), key=f"{run.id}-{pos}")
     if state.status == "done":
         if state.at and step.type != "info_display":
             st.caption(f"at {formats.clock(state.at, settings().zone)}")

@@ -104,6 +104,8 @@ def test_rows_of_a_list_are_masked_too() -> None:
     """Some answers are plain rows."""
     rows = [{"id": "x", "text": "Олена", "source": "note"}]
     assert covered(rows, "a", MASKS) == [{"id": "x", "text": "[name]", "source": "note"}]
+    said = {"dialogKey": "a", "results": [{"text": "Олена", "dialog_key": None}]}  # as a tool of the companion says it
+    assert covered(said, None, MASKS)["results"][0]["text"] == "[name]"
 
 
 def test_the_dialog_that_was_revealed_stays_as_it_is() -> None:

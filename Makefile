@@ -19,6 +19,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_architecture.py
+	$(BIN)/python .ci/audit.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from core.access.desk import AccessDesk
 from core.bootstrap.connect import MIGRATIONS, embedding_price, open_database, sealer_of
 from core.bootstrap.core import Core
+from core.bootstrap.doors import behind_doors
 from core.bootstrap.health import open_health
 from core.clock import Clock, SystemClock
 from core.companion.converse.llm.opening import ModelSettings
@@ -98,6 +99,9 @@ def build_core(
         search = SearchService(
             db, active, events, clock, profiles, retrievals.recorder, lambda: active.under(recipe_setting.fresh())
         )
+        people = KnownPeople(db)
+        for type in ("DialogIngested", "DialogKeysMerged", "MergeUndone", "DialogErased"):
+            events.on(type, lambda _: people.forget())
         files = UploadFiles(settings.data_dir, clock, sealer_of(settings))
         intake = IntakeService(ingest, files, jobs, snapshots.capture_ingest)
         reembed = ReembedService(
@@ -139,7 +143,7 @@ def build_core(
             local=local,
             events=events,
             access_desk=AccessDesk(db, events, clock, settings),
-            veil=Veil(KnownPeople(db), events, clock),
+            veil=Veil(people, events, clock),
             embedder=active,
             dialogs=dialogs,
             search=search,
@@ -183,7 +187,7 @@ def build_core(
         core.monitor.start()
         core.on_close.callback(demo.stop)
         threading.Thread(target=_begin, args=(core,), name="demo data", daemon=True).start()
-    return core
+    return behind_doors(core)
 
 
 def _begin(core: Core) -> None:

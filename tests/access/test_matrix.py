@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import ACTIONS, allowed
 from core.api.routes import PREFIX, TABLE, build_routes
 from core.bootstrap import Core
-from core.companion.contract import ModuleTool
+from core.companion.contract import ModuleTool, ToolResult
 from core.events import run_as
 from core.events.actor import ai, user
 from pages._shared.sitemap import PLACES
@@ -149,18 +150,13 @@ def test_tools_of_an_assistant(role: str, filled: Core) -> None:
         with run_as(actor):
             result = act.executor.run(probe, {}, actor)
         assert result.success is (not missing), (role, tool.name, missing, result.message)
+        assert (tool.name in run) is (not missing)
 
 
 def _probe(tool: ModuleTool, run: list[str]) -> ModuleTool:
-    """The same tool, which asks for what it needs and does nothing."""
-    from dataclasses import replace
-
-    from core.access import permit
-    from core.companion.contract import ToolResult
+    """The same tool, which asks for nothing by itself and only notes that it ran."""
 
     def execute(_: Mapping[str, Any]) -> ToolResult:
-        for action in tool.actions:
-            permit(action)
         run.append(tool.name)
         return ToolResult(True, "ok")
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.access.roles import acting, granted
+from core.access.roles import acting, granted, require
 from core.companion.act.policy import Policies
 from core.companion.act.toolbox import Toolbox, dialogs_of
 from core.companion.act.validation import validate
@@ -47,6 +47,7 @@ class Executor:
             return ToolResult(False, f"There is no tool {name[:60]!r}." if isinstance(name, str) else "No tool.")
         code = "refused"
         try:
+            _permit(tool, who)
             given = validate(tool, params)
             policy = self._policies.of(tool, who)
             if policy == "deny":
@@ -71,6 +72,7 @@ class Executor:
         began = time.perf_counter()
         code = "failed"
         try:
+            _permit(tool, actor)
             with run_as(actor), granted(*tool.actions):
                 result = tool.execute(dict(params))
         except CoreError as error:
@@ -101,6 +103,13 @@ class Executor:
             actor=actor,
             record_id=record_id,
         )
+
+
+def _permit(tool: ModuleTool, actor: Actor) -> None:
+    """Forbidden unless whoever asks, or whom an AI acts for, may do all that the tool does. Of a policy: `call`."""
+    with granted(*tool.actions):
+        for action in tool.actions:
+            require(actor, action)
 
 
 def _record(tool: ModuleTool, params: Any) -> str | None:

@@ -61,7 +61,11 @@ def test_the_actor_of_a_token() -> None:
     assert checking(Store(roles=["admin"]))(TOKEN).reason is None
 
 
-@pytest.mark.parametrize("token", ["", "md_", "sesame", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), f"{TOKEN}\n", "md_é_ß"])
+@pytest.mark.parametrize(
+    "token",
+    ["", "md_", "sesame", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), f"{TOKEN}\n", "md_é_ß"],
+    ids=["none", "prefix", "word", "short", "long", "upper", "line", "letters"],
+)
 def test_what_is_no_token(token: str) -> None:
     """Refused without a question to the database."""
     store = Store()

@@ -62,7 +62,11 @@ def test_rotation() -> None:
     assert moved != text and sealer(NEW).open(moved) == "secret"
 
 
-@pytest.mark.parametrize("key", ["my dog is called Rex", "a" * 44, NEW[:-4], f"{NEW},short", "ключ"])
+@pytest.mark.parametrize(
+    "key",
+    ["my dog is called Rex", "a" * 44, NEW[:-4], f"{NEW},short", "ключ"],
+    ids=["phrase", "letters", "cut", "second", "cyrillic"],
+)
 def test_what_is_no_key(key: str) -> None:
     """A passphrase is refused, without repeating it."""
     with pytest.raises(ConfigError) as refused:

@@ -9,6 +9,7 @@ from pathlib import Path
 # Quick ones first; `locomo` says that it did not run where LOCOMO_DIR is not set.
 ORDER = (
     "core_paths",
+    "masking",
     "evaluation",
     "companion",
     "pages",
@@ -17,6 +18,7 @@ ORDER = (
     "sql_shapes",
     "retrievals",
     "snapshots",
+    "load",
     "locomo",
 )
 

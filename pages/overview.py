@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages._shared import charts, demo, guard, reads, session
@@ -35,6 +37,7 @@ with boundary(here.title):
                 "What the memory is made of. Each source has its own boost in a search.",
                 charts.by_source(memory.by_source, "chunks"),
                 key="by-source",
+                table=partial(charts.source_table, memory.by_source, "Chunks", "by-source-rows"),
             )
         with right:
             models(memory)

@@ -76,7 +76,10 @@ ACTIONS = _named(
     _action("erase_person", "erase a person", "operator", changes=True),
     _action("events", "see who did what", "auditor"),
     _action("health_check", "compare totals with the rows and sample the vector index", "operator", changes=True),
-    _action("own_day", "see own tasks, appointments, drinks, meals and places", "owner", personal=True),
+    _action(
+        *("own_day", "see own tasks, appointments, drinks, meals and places, and what was learned of them", "owner"),
+        personal=True,
+    ),
     _action("own_day_change", "change own tasks, appointments, drinks, meals and places", "owner", changes=True),
     _action("companion", "see what the companion knows and proposes", "auditor", "operator", "owner"),
     _action("chat", "talk with the companion", "owner", changes=True, personal=True),

@@ -50,6 +50,10 @@ class Guarded:
                 )
         return inside[1] if inside else found
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        _ask(self._rules.get("__call__", PRODUCT), "__call__")
+        return self._room(*args, **kwargs)
+
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._room, name, value)
 

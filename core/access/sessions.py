@@ -21,6 +21,8 @@ from core.events.event import Event
 
 FRESH_S = 2.0
 STALE_S = 600.0  # for so long the last answer stands in while the database is away
+TOLD_S = 3600.0
+LEAVING_S = 60.0
 KEPT = 5_000
 AHEAD = timedelta(minutes=5)  # by which a provider's clock may be before ours
 
@@ -55,6 +57,7 @@ class Sessions:
         self._seconds = seconds
         self._lock = threading.Lock()
         self._seen: OrderedDict[str, tuple[float, float, bool]] = OrderedDict()  # asked, answered, over
+        self._silent: OrderedDict[str, float] = OrderedDict()  # until when no refusal of it is told
 
     def actor_of(self, claims: Mapping[str, Any]) -> Actor:
         """Who it is, with the roles of now. Errors: NotSignedIn; DatabaseError where nobody can say."""
@@ -62,10 +65,14 @@ class Sessions:
         if found is None:
             raise NotSignedIn("nobody", "Nobody is signed in.")
         if not found.began - AHEAD <= self._clock.now() < found.began + timedelta(hours=self._hours):
+            self._refused(found, "expired")
             raise NotSignedIn("expired", "Your sign-in has expired.")
         if self._is_over(found):
+            self._refused(found, "ended")
             raise NotSignedIn("ended", "Your sign-in was ended.")
         roles = self._rulebook.roles_of(claims)
+        if not roles:
+            self._refused(found, "no_role")
         return user(found.principal_id, found.display_name, roles)
 
     def end(self, claims: Mapping[str, Any]) -> None:
@@ -76,6 +83,7 @@ class Sessions:
         event = self._events.prepare("SignedOut", {}, actor=user(found.principal_id, found.display_name))
         with self._lock:
             self._seen[found.id] = (self._seconds(), self._seconds(), True)
+            self._silent[found.id] = self._seconds() + LEAVING_S
         params = {"p_id": found.id, "p_at": self._clock.now().isoformat(), "p_event": event.row()}
         if self._db.rpc("desk_end_sign_in", params, read=False, returns=dict)["ended"]:
             self._events.announce(event)
@@ -107,6 +115,20 @@ class Sessions:
         with self._lock:
             self._seen.clear()
         return int(answer["sessions"]) if answer["found"] else None
+
+    def _refused(self, found: SignIn, why: str) -> None:
+        """Told once an hour for each sign-in, and not while a browser is about to leave."""
+        now = self._seconds()
+        with self._lock:
+            if self._silent.get(found.id, now) > now:
+                return
+            self._silent[found.id] = now + TOLD_S
+            self._silent.move_to_end(found.id)
+            while len(self._silent) > KEPT:
+                self._silent.popitem(last=False)
+        who = user(found.principal_id, found.display_name)
+        told = {"person": found.principal_id, "why": why}
+        self._events.emit("SignInRefused", told, actor=who, record_id=found.principal_id)
 
     def _is_over(self, found: SignIn) -> bool:
         now = self._seconds()

@@ -32,7 +32,7 @@ from core.services.embedder import ActiveEmbedder
 from core.services.erase import EraseService
 from core.services.ingest import IngestService
 from core.services.intake import IntakeService
-from core.services.known import KnownPeople
+from core.services.known import STALE_AFTER, KnownPeople
 from core.services.merge import MergeService
 from core.services.recent import RecentSearches
 from core.services.recipe import RecipeService
@@ -100,7 +100,7 @@ def build_core(
             db, active, events, clock, profiles, retrievals.recorder, lambda: active.under(recipe_setting.fresh())
         )
         people = KnownPeople(db)
-        for type in ("DialogIngested", "DialogKeysMerged", "MergeUndone", "DialogErased"):
+        for type in STALE_AFTER:
             events.on(type, lambda _: people.forget())
         files = UploadFiles(settings.data_dir, clock, sealer_of(settings))
         intake = IntakeService(ingest, files, jobs, snapshots.capture_ingest)

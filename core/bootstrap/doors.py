@@ -24,7 +24,7 @@ _MEMORY: Final[Mapping[str, Mapping[str, str]]] = {
         PRODUCT: "close off on on_any drain",
     },
     "events.store": {
-        "events": "find query verify",
+        "events": "counts find query verify",
         "list_dialogs": "count_by_type",
         PRODUCT: "append prune send",
     },
@@ -32,7 +32,7 @@ _MEMORY: Final[Mapping[str, Mapping[str, str]]] = {
         "health": "depth",
         PRODUCT: "append change_memory close folder in_memory peek refuse segments settle",
     },
-    "embedder": {ANYBODY: "model", PRODUCT: "base close under"},
+    "embedder": {ANYBODY: "model", PRODUCT: "__call__ base close under"},
     "dialogs": {
         "list_dialogs": "ambiguous_pairs get list overview",
         "status": "status",

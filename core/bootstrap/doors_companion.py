@@ -54,14 +54,15 @@ COMPANION: Final[Mapping[str, Mapping[str, str]]] = {
     "companion.measures": {_DAY: "daily"},
     "companion.projections": {_DAY: "day", PRODUCT: "close invalidate"},
     "companion.streaks": {"companion": "all history", PRODUCT: "rebuild settle"},
-    "companion.correlations": {"companion": "all scatter mark_shown", PRODUCT: "compute"},
+    "companion.correlations": {_DAY: "all scatter mark_shown", PRODUCT: "compute"},
     "companion.scanner": {PRODUCT: "scan"},
     "companion.daily": {"companion": "next_run runs", PRODUCT: "due_day register run_due"},
     "companion.tick": {PRODUCT: "close register run_due start stopping"},
     "companion.router": {
         ANYBODY: "states why_not",
         PRODUCT: "close complete runs.note runs.prune",
-        "companion": "choices.read runs.tokens runs.usage",
+        "companion": "choices.read",
+        "usage": "runs.tokens runs.usage",
         "companion_policy": "choices.agree choices.allow choices.limit choices.override choices.revoke",
     },
     "companion.reflection": {PRODUCT: "context clock sources"},
@@ -70,7 +71,7 @@ COMPANION: Final[Mapping[str, Mapping[str, str]]] = {
         "change_goals": "add change_status save",
         PRODUCT: "renew tend store",
     },
-    "companion.reflection.facts": {"companion": "list", "judge_facts": "judge", PRODUCT: "decay learn reflect"},
+    "companion.reflection.facts": {_DAY: "list", "judge_facts": "judge", PRODUCT: "decay learn reflect"},
     "companion.reflection.nudges": {
         "companion": "open",
         "answer_nudges": "act dismiss snooze",
@@ -92,6 +93,7 @@ COMPANION: Final[Mapping[str, Mapping[str, str]]] = {
     "companion.missions": {
         "companion": "get iterations list upcoming sources.all sources.candidates sources.content_class "
         "sources.resolve sources.kinds",
+        ANYBODY: "sources.permit",
         "change_missions": "cancel change_state feedback run save start stop",
         PRODUCT: "close close_stale pause run_due tick store",
     },

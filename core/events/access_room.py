@@ -14,6 +14,7 @@ ACCESS = _of(
     _fact("ApiTokenRevoked", AUDIT, word="token_id", words="before"),
     _fact("SignedIn", AUDIT, word="person"),
     _fact("SignedOut", AUDIT, word="person"),
+    _fact("SignInRefused", AUDIT, word="person why"),
     _fact("SessionsEnded", AUDIT, word="person", count="sessions"),
     _fact("PersonalDataRevealed", AUDIT, ident="dialog_key", word="page record", title="reason"),
     _fact("DataExported", AUDIT, ident="dialog_key", word="page record what", count="rows", flag="revealed"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -19,7 +19,8 @@ FOR_NOBODY = frozenset({"*"})
 class Actor:
     """One who acts; `display_name` is as it was then, a later rename does not rewrite history.
 
-    `source` belongs to system actors; an AI names its mission, its iteration and its reason. `roles` are those of a
+    `source` belongs to system actors; an AI names its mission, its iteration, its reason and, where somebody is there,
+    for whom it acts (`on_behalf_of`, a name). `roles` are those of a
     person or token now: they say what it may do, and are no part of who it is. Errors: ValueError where one of these
     is missing. Source: spec/companion.md, EV-2.
     """
@@ -32,6 +33,7 @@ class Actor:
     iteration_id: str | None = None
     rationale: str | None = None
     roles: frozenset[str] = field(default=frozenset(), compare=False)
+    on_behalf_of: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(ActorKind) or not self.principal_id or not self.display_name:
@@ -62,15 +64,18 @@ def ai(
     iteration_id: str,
     rationale: str,
     roles: Iterable[str] = FOR_NOBODY,
+    on_behalf_of: str | None = None,
 ) -> Actor:
     """A model at work within a mission. `roles`: of whom it acts for; it may do no more than they may."""
-    name = display_name[:_NAME_LIMIT]
-    return Actor("ai", principal_id, name, None, mission_id, iteration_id, rationale, frozenset(roles))
+    name, whom = display_name[:_NAME_LIMIT], (on_behalf_of or "")[:_NAME_LIMIT] or None
+    return Actor("ai", principal_id, name, None, mission_id, iteration_id, rationale, frozenset(roles), whom)
 
 
 # Where there is no sign-in: the one who sits at this machine.
 LOCAL_OPERATOR = user("local", "Local operator", ("admin",))
 
+_host: Callable[[], Actor | None] | None = None
+_asking: ContextVar[bool] = ContextVar("asking for the actor", default=False)
 _ambient: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
 
@@ -89,8 +94,22 @@ def run_as(actor: Actor) -> Iterator[Actor]:
 
 
 def current_actor() -> Actor | None:
-    """The actor of the innermost `run_as`, or None outside of any."""
-    return _ambient.get()
+    """The actor of the innermost `run_as`; outside of any whoever the host says sits behind this thread, or None."""
+    actor = _ambient.get()
+    if actor is not None or _host is None or _asking.get():
+        return actor
+    token = _asking.set(True)  # whom it is may be asked of core itself, which must not ask again
+    try:
+        return _host()
+    finally:
+        _asking.reset(token)
+
+
+def ask_host(host: Callable[[], Actor | None] | None) -> None:
+    """From now on ask this where no `run_as` is: for a host that calls core where nothing can be put around, as
+    Streamlit does with the callbacks of widgets. It answers None in every thread of its own that serves nobody."""
+    global _host
+    _host = host
 
 
 def normalize_actor(raw: Any) -> Actor:
@@ -117,6 +136,7 @@ def normalize_actor(raw: Any) -> Actor:
             iteration_id=found.get("iteration_id") or "legacy:iteration",
             rationale=found.get("rationale") or "legacy:rationale",
             roles=FOR_NOBODY,
+            on_behalf_of=found.get("on_behalf_of"),
         )
     if kind == "user":
         roles = raw.get("roles") if isinstance(raw, Mapping) else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.db.client import Database
 from core.events.actor import Actor, normalize_actor
+from core.events.acts import Counts, counts_of
 from core.events.spool import Record
 
 APPEND_S = 10.0
@@ -22,7 +23,8 @@ AUDIT_DAYS = 400
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An event as the table holds it; `seq` is the order in which the database took it."""
+    """An event as the table holds it; `seq` is the order in which the database took it. Of what an AI did `find` says
+    for whom (`on_behalf_of`) and who said yes (`approved_by`), by their names then."""
 
     seq: int
     id: str
@@ -36,6 +38,8 @@ class StoredEvent:
     record_id: str | None
     user_id: str | None
     caused_by: str | None
+    on_behalf_of: str | None = None
+    approved_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Chain:
 
 
 class EventStore:
-    """Source: SQL functions companion_{append,query,count,prune}_events, desk_activity and companion_verify_slice."""
+    """Source: SQL functions companion_{append,query,count,prune}_events, companion_verify_slice, desk_activity and
+    desk_activity_counts."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -122,14 +127,18 @@ class EventStore:
         app_id: str | None = None,
         type: str | None = None,
         types: Sequence[str] | None = None,
+        without: Sequence[str] | None = None,
+        or_ai: bool = False,
         event_class: str | None = None,
-        actor_kind: str | None = None,
+        by: str | None = None,
+        principal: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         limit: int = 50,
         before_seq: int | None = None,
     ) -> EventPage:
-        """As `query`, and `about`: what concerns one dialog, request or record, or follows from one event.
+        """As `query`, and `about`: what concerns one dialog, request or record, or follows from one event; `or_ai`: of
+        `types` or done by an AI; `by`: user, api, system or ai.
 
         SQL: desk_activity.
         """
@@ -138,8 +147,11 @@ class EventStore:
             "p_app_id": app_id,
             "p_type": type,
             "p_types": list(types) if types is not None else None,
+            "p_without": list(without) if without is not None else None,
+            "p_or_ai": or_ai,
             "p_class": event_class,
-            "p_actor_kind": actor_kind,
+            "p_by": by,
+            "p_principal": principal,
             "p_since": since.isoformat() if since else None,
             "p_until": until.isoformat() if until else None,
             "p_limit": max(1, min(limit, PAGE_LIMIT)),
@@ -147,6 +159,23 @@ class EventStore:
         }
         answer = self._db.rpc("desk_activity", params, read=True, returns=dict)
         return EventPage(tuple(_stored(row) for row in answer["rows"]), answer.get("next_before_seq"))
+
+    def counts(
+        self,
+        *,
+        about: str | None = None,
+        principal: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Counts:
+        """How many events of each kind, part and actor, counted in SQL; the actors whatever `principal` is."""
+        params = {
+            "p_about": about,
+            "p_principal": principal,
+            "p_since": since.isoformat() if since else None,
+            "p_until": until.isoformat() if until else None,
+        }
+        return counts_of(self._db.rpc("desk_activity_counts", params, read=True, returns=dict))
 
     def verify(self, from_seq: int | None = None, *, limit: int | None = None) -> Chain:
         """Recompute the chain of hashes from that row on, else from the last checkpoint; with `limit` a slice of it."""
@@ -196,4 +225,6 @@ def _stored(row: Mapping[str, Any]) -> StoredEvent:
         record_id=row.get("record_id"),
         user_id=row.get("user_id"),
         caused_by=row.get("caused_by"),
+        on_behalf_of=row.get("on_behalf_of"),
+        approved_by=row.get("approved_by"),
     )

@@ -25,11 +25,12 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass
 class Session:
-    """Of one client. `roles`: of the token behind it; over standard input, of the one who started us. `mission_id` is
-    ours: the transport's own session id is a secret and goes nowhere."""
+    """Of one client. `roles`: of the token behind it, and `whom` its name; over standard input, of the one who started
+    us. `mission_id` is ours: the transport's own session id is a secret and goes nowhere."""
 
     name: str
     roles: frozenset[str] = frozenset({"admin"})
+    whom: str | None = None
     mission_id: str = field(default_factory=lambda: f"mcp:{secrets.token_hex(4)}")
     aliases: Aliases = field(default_factory=Aliases)
     turns: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(AT_ONCE))
@@ -43,6 +44,7 @@ class Session:
             iteration_id=f"call-{secrets.token_hex(6)}",
             rationale=RATIONALE,
             roles=self.roles,
+            on_behalf_of=self.whom,
         )
 
 
@@ -69,6 +71,7 @@ class Sessions:
         self._by_key.move_to_end(key)
         if context.request is not None:
             session.roles = caller.roles if caller else frozenset()
+            session.whom = caller.display_name if caller else None
         return session
 
 

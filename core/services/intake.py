@@ -67,12 +67,14 @@ class IntakeService:
         jobs.hourly(files.sweep)
 
     def stage(self, files: Sequence[tuple[str, bytes]]) -> Staged:
-        """Read files (JSON, JSON lines, ZIP) and keep their dialogs; nothing is ingested.
+        """Read files (JSON, JSON lines, ZIP) and keep their dialogs; nothing is ingested. Files are known by their
+        number from here on: a file of one dialog is often called as its person.
 
         Errors: Forbidden, InputError where not one dialog could be read, naming the reason.
         """
         permit("ingest")
-        uploads = [read_upload(name, data) for name, data in files]
+        numbered = enumerate((data for _, data in files), start=1)
+        uploads = [read_upload(f"file {number}", data, numbered=True) for number, data in numbered]
         bodies = [body for upload in uploads for body in upload.bodies]
         problems = [problem for upload in uploads for problem in upload.problems]
         if not bodies:

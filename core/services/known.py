@@ -14,6 +14,10 @@ from core.db.client import Database
 
 KEPT_S = 60.0
 KEPT = 2_000
+# After these somebody may be called otherwise, or be nobody any more.
+STALE_AFTER = (
+    "DialogIngested", "SnapshotsCaptured", "SnapshotsSynced", "DialogKeysMerged", "MergeUndone", "DialogErased",
+)  # fmt: skip
 AT_ONCE = 100
 
 
@@ -25,6 +29,7 @@ class KnownPeople:
         self._now = now
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[float, Mask]] = OrderedDict()
+        self._turn = 0
         self._secret: bytes | None = None
 
     def masks(self, dialog_keys: Iterable[str]) -> dict[str, Mask]:
@@ -56,15 +61,18 @@ class KnownPeople:
         """After an ingest, a merge or an erasure."""
         with self._lock:
             self._kept.clear()
+            self._turn += 1
 
     def _read(self, keys: list[str]) -> dict[str, Mask]:
+        with self._lock:
+            turn = self._turn
         answer: Any = self._db.rpc("desk_known_people", {"p_dialog_keys": keys}, read=True, returns=dict)
         masks = {}
         for key in keys:
             people = answer.get(key) or {"names": [], "ids": []}
             masks[key] = Mask(Known(tuple(people["names"]), tuple(people["ids"])))
         with self._lock:
-            for key, mask in masks.items():
+            for key, mask in masks.items() if turn == self._turn else ():  # else names changed while it was asked
                 self._kept[key] = (self._now(), mask)
                 self._kept.move_to_end(key)
             while len(self._kept) > KEPT:

@@ -39,11 +39,14 @@ class Upload:
     problems: tuple[Notice, ...]
 
 
-def read_upload(name: str, data: bytes) -> Upload:
-    """Bodies of one file by its content, not by its name's ending; a file without any has a problem that says why."""
+def read_upload(name: str, data: bytes, *, numbered: bool = False) -> Upload:
+    """Bodies of one file by its content, not by its name's ending; a file without any has a problem that says why.
+
+    `numbered`: what a ZIP holds is called by its place in there, not by its name.
+    """
     bodies: list[UploadedBody] = []
     problems: list[Notice] = []
-    members = _members(name, data, problems) if data[:4] == b"PK\x03\x04" else iter([(name, data)])
+    members = _members(name, data, problems, numbered) if data[:4] == b"PK\x03\x04" else iter([(name, data)])
     for label, content in members:
         for item in _read(label, content):
             if isinstance(item, Notice):
@@ -55,12 +58,12 @@ def read_upload(name: str, data: bytes) -> Upload:
     return Upload(tuple(bodies), tuple(problems))
 
 
-def _members(name: str, data: bytes, problems: list[Notice]) -> Iterator[tuple[str, bytes]]:
+def _members(name: str, data: bytes, problems: list[Notice], numbered: bool) -> Iterator[tuple[str, bytes]]:
     budget = 10 * SIZE_LIMIT
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for info in archive.infolist():
-                label = f"{name}: {info.filename}"
+            for number, info in enumerate(archive.infolist(), start=1):
+                label = f"{name}: entry {number}" if numbered else f"{name}: {info.filename}"
                 if info.is_dir() or _is_side_file(info.filename):
                     continue
                 if PurePosixPath(info.filename).suffix.lower() not in SUFFIXES:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 from core.events.emitter import Events
 from core.tuning import qrels
 from core.tuning.label_store import Imported, LabelStore
 from core.tuning.labelling import allow, no_set, plain
-from core.tuning.labels import NAME_LIMIT
+from core.tuning.labels import NAME_LIMIT, QuerySet
 
 
 class LabelFiles:
@@ -18,12 +19,19 @@ class LabelFiles:
         self._store = store
         self._events = events
 
-    def export(self, id: str, form: str, *, llm: bool = False) -> str:
-        """A set as jsonl or qrels; personal text leaves the product, which is an event. Errors: NotFound."""
+    def export(
+        self, id: str, form: str, *, llm: bool = False, cover: Callable[[QuerySet], QuerySet] | None = None
+    ) -> str:
+        """A set as jsonl or qrels; personal text leaves the product, which is an event. `cover` masks it before.
+
+        Errors: NotFound.
+        """
         allow("judgements")
         given = self._store.read(id)
         if given is None:
             raise no_set()
+        if cover is not None:
+            given = cover(given)
         text = qrels.to_jsonl(given) if form == "jsonl" else qrels.to_qrels(given, llm=llm)
         count = sum(len(q.judgements) for q in given.queries)
         payload = {"query_set": id, "form": form, "count": count, "queries": len(given.queries)}

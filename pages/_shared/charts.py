@@ -11,6 +11,7 @@ from datetime import date, timedelta
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages._shared import tables
 from pages._shared.layout import panel
 
 SOURCE_COLOURS = {
@@ -23,6 +24,7 @@ SOURCE_COLOURS = {
 OTHER = "#999999"
 GRID = "rgba(128,128,128,0.18)"
 LINE = "#D55E00"
+PATTERNS = ("", "/", "x", ".", "\\", "-", "|", "+")  # what is stacked is told apart without its colour
 ON_LIGHT = "#5f6673"  # the theme's own grey of axes has less than 4.5:1 on a light page
 
 
@@ -42,7 +44,7 @@ def lighter(source: str) -> str:
 
 
 def calm(figure: go.Figure, height: int, *, legend: bool = True) -> go.Figure:
-    """Margins, grid and legend of every chart."""
+    """Margins, grid and legend of every chart; patterns where bars are stacked."""
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
@@ -51,6 +53,9 @@ def calm(figure: go.Figure, height: int, *, legend: bool = True) -> go.Figure:
         hoverlabel={"align": "left"},
         bargap=0.25,
     )
+    if legend and figure.layout.barmode == "stack":
+        for n, bars in enumerate(b for b in figure.data if b.type == "bar"):
+            bars.marker.pattern = {"shape": PATTERNS[n % len(PATTERNS)], "size": 7, "solidity": 0.2, "fgopacity": 0.6}
     axis: dict[str, object] = {"gridcolor": GRID, "zeroline": False, "automargin": True}
     if st.context.theme.type == "light":
         axis |= {"tickfont": {"color": ON_LIGHT}, "title": {"font": {"color": ON_LIGHT}}}
@@ -88,6 +93,13 @@ def by_source(counts: Mapping[str, int], unit: str) -> go.Figure:
     room = max([*counts.values(), 1]) * 1.2  # for the numbers beside the bars
     figure.update_xaxes(range=[0, room], showticklabels=False, showgrid=False)
     return calm(figure, 32 * max(1, len(names)) + 30, legend=False)
+
+
+def source_table(counts: Mapping[str, int], label: str, key: str) -> None:
+    """The numbers of `by_source`; `label` heads the amounts."""
+    rows = [{"source": name, "amount": amount} for name, amount in counts.items()]
+    columns = (tables.Column("source", "Source"), tables.Column("amount", label, "count"))
+    tables.show(rows, columns, key=key, zone="UTC", height="content")
 
 
 def by_day(days: Sequence[tuple[str, str, int]], unit: str) -> go.Figure:

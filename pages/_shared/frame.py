@@ -12,7 +12,7 @@ if str(ROOT) not in sys.path:  # Streamlit puts this folder there, not the proje
 import streamlit as st  # noqa: E402
 
 from core.access import allowed  # noqa: E402
-from pages._shared import guard, light  # noqa: E402
+from pages._shared import focus, guard, light  # noqa: E402
 from pages._shared.companion import nudges  # noqa: E402
 from pages._shared.feedback import boundary  # noqa: E402
 from pages._shared.sign_in import door  # noqa: E402
@@ -49,6 +49,7 @@ page = st.navigation(
     expanded=True,  # otherwise the half of them hides behind "View more"
 )
 with guard.framed():
+    focus.ring()
     with st.sidebar, boundary("The health light"):
         door.who(actor)
         light.show()

@@ -16,6 +16,7 @@ import streamlit as st
 
 from core.bootstrap import Core
 from core.errors import CoreError, NotFound
+from core.events.owned import without_own_day
 from core.events.store import EventPage
 from core.health.report import HealthReport
 from core.memory.dialogs import (
@@ -31,7 +32,7 @@ from core.memory.dialogs import (
 from core.retrievals.record import Retrieval
 from core.services.demo_history import DemoRows
 from core.services.today import Today, today_and_yesterday
-from pages._shared import veil
+from pages._shared import session, veil
 from pages._shared.resources import core, notebook
 
 T = TypeVar("T")
@@ -178,7 +179,10 @@ def _pairs(_core: Core, page: int) -> Read[PairPage]:
 
 def changes(limit: int) -> Read[EventPage]:
     """The latest events that changed something, newest first; looks alone would crowd them out."""
-    return _standing(("changes", limit), lambda: _changes(core(), limit))
+    found = _standing(("changes", limit), lambda: _changes(core(), limit))
+    if session.may("own_day"):
+        return found
+    return replace(found, value=replace(found.value, rows=tuple(without_own_day(row) for row in found.value.rows)))
 
 
 @st.cache_data(ttl=5, max_entries=2, show_spinner=False)  # an operator looks here right after doing something

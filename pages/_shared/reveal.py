@@ -8,13 +8,16 @@ from core.access import who_may
 from core.errors import CoreError
 from core.services.veil import LASTS, REASON
 from pages._shared import formats, session, veil
+from pages._shared.fragments import fragment
 from pages._shared.resources import settings
 from pages._shared.sitemap import Place
 
 EVERY_S = 20
 REFUSED = "desk.reveal.refused"
 # Pages that show nothing of the people of the memory.
-BARE = frozenset({"settings", "companion_settings", "access", "todo", "calendar", "drink", "food", "places"})
+BARE = frozenset(
+    {"settings", "companion_settings", "access", "activity", "todo", "calendar", "drink", "food", "places"}
+)
 
 
 def control(here: Place) -> None:
@@ -66,7 +69,7 @@ def _lift() -> None:
         st.session_state[REFUSED] = str(error)
 
 
-@st.fragment(run_every=EVERY_S)
+@fragment(run_every=EVERY_S)
 def _watch() -> None:
     """What is on the screen goes when the time is over, also where nobody clicks."""
     if veil.lifted() is None:

@@ -6,13 +6,17 @@ instead, and never in the address.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.access import allowed
+from core.errors import CoreError
 from core.events import LOCAL_OPERATOR, Actor
+from core.events.actor import ask_host
 from pages._shared.resources import core, settings
 from pages._shared.sign_in.ways import ways
 
@@ -49,6 +53,27 @@ def actor() -> Actor:
     if not sign_in_configured():
         return replace(LOCAL_OPERATOR, roles=settings().local_roles)
     return core().access_desk.sessions.actor_of(claims())
+
+
+def later() -> Callable[[], Actor]:
+    """Who acts here, to be asked outside of a page's run: for a file that is made at the click."""
+    if not sign_in_configured():
+        return actor
+    said = claims()
+    return lambda: core().access_desk.sessions.actor_of(said)
+
+
+def visitor() -> Actor | None:
+    """Whoever sits behind this thread: in a run, a fragment or a callback of a browser session; else None."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return None
+    try:
+        return actor()
+    except CoreError:
+        return None  # nobody, or nobody can say who
+
+
+ask_host(visitor)
 
 
 def may(action: str) -> bool:

@@ -40,7 +40,7 @@ PLACES = (
     Place("places", "Places", ":material/place:", "own_day", "Companion"),
     Place("routines", "Routines", ":material/playlist_add_check:", "companion", "Companion"),
     Place("goals", "Goals", ":material/flag:", "companion", "Companion"),
-    Place("insights", "Insights", ":material/insights:", "companion", "Companion"),
+    Place("insights", "Insights", ":material/insights:", "own_day", "Companion"),
     Place("missions", "Missions", ":material/rocket_launch:", "companion", "Companion"),
     Place("workbench", "Workbench", ":material/inbox:", "companion", "Companion"),
     Place("feed", "Feed", ":material/dynamic_feed:", "companion", "Companion"),

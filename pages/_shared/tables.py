@@ -15,6 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from pages._shared import downloads as files
 from pages._shared import veil
 from pages._shared.export import to_csv, to_json
 
@@ -71,24 +72,20 @@ def downloads(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], *, name:
     shown = [veil.row(row) for row in rows]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         for label, make, mime in (("CSV", to_csv, "text/csv"), ("JSON", to_json, "application/json")):
-            st.download_button(
+            guarded = " Texts that a spreadsheet would compute get an apostrophe in front." if label == "CSV" else ""
+            files.button(
                 label,
-                data=partial(_file, make, shown, fields, veil.exporting(name, len(rows))),
+                partial(_file, make, shown, fields),
+                what=name,
                 file_name=f"{name}.{label.lower()}",
                 mime=mime,
                 key=f"{key}-{label.lower()}",
-                on_click="ignore",
-                icon=":material/download:",
-                type="tertiary",
-                help=f"{len(rows)} rows as shown. Texts that a spreadsheet would compute get an apostrophe in front."
-                if label == "CSV"
-                else f"{len(rows)} rows as shown.",
+                help=f"{len(rows)} rows as shown.{guarded}",
             )
 
 
-def _file(make: Callable[..., bytes], rows: Any, fields: Any, record: Callable[[], None]) -> bytes:
-    record()
-    return make(rows, fields)
+def _file(make: Callable[..., bytes], rows: Sequence[Any], fields: Sequence[str]) -> tuple[bytes, int]:
+    return make(rows, fields), len(rows)
 
 
 def _values(rows: Sequence[Mapping[str, Any]], column: Column) -> pd.Series:

@@ -12,8 +12,9 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.access import permit
 from core.access.masking.alias import Side
-from core.errors import CoreError
+from core.errors import CoreError, Forbidden
 from core.events import run_as
 from core.services.veil import Reveal, View
 from pages._shared import address, session
@@ -119,15 +120,21 @@ def row(found: Any) -> Any:
     return {**found, **hidden} if hidden else found
 
 
-def exporting(what: str, rows: int) -> Callable[[], None]:
-    """To be called when somebody takes a file away; it may run outside of the page's run. Errors: Forbidden."""
-    actor, seen, shown = session.actor(), view(), lifted() is not None
+def taking(what: str) -> Callable[[Callable[[], tuple[bytes, int]]], bytes]:
+    """For the click on a file, outside of the page's run: asks whether whoever is here still may have it, has it made,
+    and records it with its rows. Errors: Forbidden; also where a reveal that the file would show is over."""
+    asking, seen, shown = session.later(), view(), lifted()
 
-    def record() -> None:
-        with run_as(actor):
-            core().veil.exported(seen, what, rows, revealed=shown)
+    def take(make: Callable[[], tuple[bytes, int]]) -> bytes:
+        with run_as(asking()):
+            permit("export")
+            if shown is not None and not core().veil.holds(shown, seen):
+                raise Forbidden("What was revealed here is masked again.", hint="Reload the page.")
+            file, rows = make()
+            core().veil.exported(seen, what, rows, revealed=shown is not None)
+        return file
 
-    return record
+    return take
 
 
 def _named(id: str) -> bool:

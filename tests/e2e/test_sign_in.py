@@ -165,7 +165,7 @@ def test_a_role_that_is_lowered_and_a_session_that_is_ended(desk: Desk, page: Pa
         db.execute("update desk_role_rules set roles = '{viewer}'")
         page.wait_for_timeout(2_500)  # as long as rules may be kept
         page.get_by_text("API tokens").first.click()
-        expect(page.get_by_text("You may not see who may what")).to_be_visible(timeout=WITHIN)
+        expect(page.get_by_text("This page is for those who may see who may what")).to_be_visible(timeout=WITHIN)
         db.execute("update desk_sign_ins set ended_at = now()")
         page.wait_for_timeout(2_500)
         page.get_by_test_id("stSidebarNavLink").first.click()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from core.access.masking.fold import plain
+from core.access.masking.fold import one_script, plain
 
 _EN = (
     r"(?:mother)?fuck\w*", r"cocks?", r"cocksuck\w*", r"dicks?", r"puss(?:y|ies)", r"cunts?",
@@ -24,9 +24,11 @@ _EN = (
     r"slutty",
     r"threesomes?", r"gangbang\w*", r"bdsm", r"fetish\w*", r"deepthroat\w*", r"shit(?:s|ty|ting)?", r"assholes?",
     r"arseholes?",
-    r"bitch(?:es|y)?", r"wank\w*", r"jizz",
+    r"bitch(?:es|y)?", r"wank(?:s|ed|ers?|ing)?", r"jizz",
+    r"dickheads?", r"cumsluts?", r"creampies?", r"milfs?", r"nympho\w*",
+    r"cunniling\w*", r"fellati\w*",
 )  # fmt: skip
-_UK_PREFIX = r"(?:за|по|ви|від|на|об|роз|до|під|про|пере|при|у|з|недо|най)?"
+_UK_PREFIX = r"(?:роз|рас|раз|за|по|ви|від|на|об|роз|до|під|про|пере|при|у|з|недо|най)?"
 _RU_PREFIX = r"(?:за|по|вы|от|отъ|на|об|объ|раз|разъ|до|под|про|пере|при|у|съ|въ|изъ|недо)?"
 _CYRILLIC = (
     r"(?:на|по|ни|о|от|до|за|недо|оху|аху)?ху[йяюеєиіїё]\w*", r"(?:о|а)ху(?:ен|єн|ев|єв|ит|їт)\w*",
@@ -44,7 +46,9 @@ _CYRILLIC = (
     r"жоп[аиуоіеы]\w{0,3}", r"жоп", r"срак[аиуоі]\w{0,2}", r"шлюх\w*", r"хвойд\w*", r"курв[аиоуі]\w{0,2}",
     r"сук[аиоуі]", r"суко[юй]",
     r"залуп\w*", r"гандон\w*", r"куні(?:лінгус)?\w*", r"куни(?:лингус)\w*", r"голеньк\w*", r"голяк\w*", r"нюдс\w*",
-    r"член[аоу]?м? стоит",
+    r"отсос(?:а|у|и|ё|е)?\w{0,3}", r"титьк\w*", r"титек", r"у[её]б\w{1,4}", r"сучк[аиуоі]\w?",
+    r"сучек", r"членосос\w*", r"влагалищ\w*", r"(?:за|ви|до|на|роз)?йоб(?:а|н|у)\w*",
+    r"дуп[ауиіо]\w?", r"шльондр\w*",
 )  # fmt: skip
 _FULL = re.compile(rf"(?:{'|'.join((*_EN, *_CYRILLIC))})")
 _STAYS = re.compile(r"(?:sex|секс)(?=\s*:)", re.IGNORECASE)  # the line of a form
@@ -52,6 +56,8 @@ _HARMLESS = re.compile(r"куні[вцйю]\w*|аналі\w*|пиздец?кий
 _LEET = str.maketrans("@013457$!", "aoieastsi")
 _TOKEN = re.compile(r"[\w@$!*]+(?:['\u2019\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff\u00ad]+[\w@$!*]+)*")
 _DRAWN = re.compile(r"(?<!\w)\w(?:[ .*_\-]{1,3}\w){2,11}(?!\w)")
+_LATIN = re.compile("[a-z]")
+_TO_LATIN = str.maketrans("авсеікмнорстухьї", "abceikmhopctyxbi")
 _LONG_DRAWN = re.compile(r"(.)\1+")
 
 
@@ -83,6 +89,8 @@ def _drawn(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 @lru_cache(maxsize=65_536)
 def _is_explicit(word: str) -> bool:
     folded = plain(word)
+    if not folded.isascii() and _LATIN.search(folded):  # letters of both scripts: either may be the disguise
+        return any(_FULL.fullmatch(one) for one in (one_script(folded), folded.translate(_TO_LATIN)))
     if _HARMLESS.fullmatch(folded):
         return False
     if _FULL.fullmatch(folded):

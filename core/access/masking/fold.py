@@ -20,10 +20,11 @@ _TO_LATIN = str.maketrans(
 )
 # Ways in which one sound is spelt in Latin letters; the first fits before the next.
 _SPELLINGS = (
-    ("shch", "sch"), ("kh", "h"), ("zh", "z"), ("x", "ks"), ("w", "v"), ("ph", "f"), ("ck", "k"), ("q", "k"),
-    ("y", "i"), ("j", "i"), ("h", "g"), ("ie", "e"),
+    ("shch", "sch"), ("kh", "h"), ("zh", "z"), ("th", "t"), ("x", "ks"), ("w", "v"), ("ph", "f"), ("ck", "k"),
+    ("q", "k"), ("y", "i"), ("j", "i"), ("h", "g"), ("ie", "e"),
 )  # fmt: skip
 _DROPPED = re.compile("[\u0300-\u036f'\u2019\u02bc\u2018`\u00b4\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_LATIN, _CYRILLIC = re.compile("[a-zA-Z]"), re.compile("[\u0400-\u052f]")
 _DOUBLED = re.compile(r"(.)\1+")
 # The breve of й and the dots of ї and ё are no accents: they stay.
 _LETTERS = {"и\u0306": "й", "і\u0308": "ї", "е\u0308": "ё"}
@@ -37,13 +38,17 @@ def plain(text: str) -> str:
     return _DROPPED.sub("", text)
 
 
+def one_script(word: str) -> str:
+    """A word in which both scripts are mixed, with Cyrillic letters for the Latin ones that look alike."""
+    if _LATIN.search(word) and _CYRILLIC.search(word):
+        return word.translate(_LOOKALIKES)
+    return word
+
+
 @lru_cache(maxsize=65_536)
 def skeleton(word: str) -> str:
     """One word by its sound in Latin letters: "Ольга", "Olha" and "OLGA" alike, "Юлія" and "Yuliia" too."""
-    word = plain(word)
-    if any("a" <= c <= "z" for c in word) and any("а" <= c <= "ґ" for c in word):
-        word = word.translate(_LOOKALIKES)
-    word = word.translate(_TO_LATIN)
+    word = one_script(plain(word)).translate(_TO_LATIN)
     for spelt, sound in _SPELLINGS:
         word = word.replace(spelt, sound)
     return _DOUBLED.sub(r"\1", word)

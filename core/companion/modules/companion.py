@@ -87,14 +87,21 @@ def _reads(mind: Callable[[], Reflection]) -> tuple[ModuleTool, ...]:
         told = [_goal(goal) for goal in found if not {goal.module, *goal.linked_modules} & hidden]
         return done(f"{len(found)} goals.", {"goals": [_goal(goal) for goal in found]}, {"goals": told})
 
-    def tool(name: str, label: str, says: str, run: Callable[[Params], ToolResult], *given: Parameter) -> ModuleTool:
+    def tool(
+        name: str,
+        label: str,
+        says: str,
+        run: Callable[[Params], ToolResult],
+        *given: Parameter,
+        action: str = "own_day",
+    ) -> ModuleTool:
         return ModuleTool(
             name=name,
             module="companion",
             label=label,
             description=says,
             execute=honest(run),
-            action="companion",
+            action=action,
             default_policy="auto",
             content_class="personal",
             parameters=given,
@@ -111,6 +118,7 @@ def _reads(mind: Callable[[], Reflection]) -> tuple[ModuleTool, ...]:
             "Goals in their present period, with value and target.",
             goals,
             Parameter("status", "string", "Which goals.", enum=statuses, default="active"),
+            action="companion",
         ),
     )
 

@@ -43,7 +43,7 @@ def _made() -> None:
         st.code(secret, language=None, wrap_lines=True)
         st.caption("With it in the variable MEMORY_DESK_TOKEN, so that no history of a shell keeps it:")
         line = f'curl -H "Authorization: Bearer $MEMORY_DESK_TOKEN" {base_url(settings())}/health'
-        st.code(line, language="bash", wrap_lines=True)
+        st.code(line, language=None, wrap_lines=True)
         st.button("I have it", key="access-made-done", on_click=_done)
 
 

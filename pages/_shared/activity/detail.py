@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.events.acts import BY, by_of
 from core.events.store import StoredEvent
 from pages._shared import formats, tables
-from pages._shared.activity import filters
-from pages._shared.activity.facts import facts, target, why
+from pages._shared.activity import filters, links
+from pages._shared.activity.facts import facts, target, who, why
 from pages._shared.layout import panel
 from pages._shared.resources import settings
 from pages._shared.tables import Column
@@ -17,13 +18,13 @@ COLUMNS = (Column("what", "What"), Column("before", "Before"), Column("after", "
 
 def show(event: StoredEvent) -> None:
     zone = settings().zone
-    who = event.actor
     title, says = (
         f"{formats.event(event.type)}, row {event.seq:,}",
         f"{event.type}: {event.event_class}, {event.app_id}",
     )
     with panel(title, says, key="event-detail"):
-        st.text(f"{formats.moment(event.timestamp, zone)}  {who.display_name} ({who.kind}, {who.principal_id})")
+        said = f"{BY[by_of(event.actor)]}, {event.actor.principal_id}"
+        st.text(f"{formats.moment(event.timestamp, zone)}  {who(event)} ({said})")
         if target(event):
             st.text(f"On: {target(event)}")
         if why(event):
@@ -45,6 +46,7 @@ def _ways(event: StoredEvent) -> None:
         "What caused it": event.caused_by,
     }
     with st.container(horizontal=True, gap="small"):
+        links.show(event)
         for label, about in ways.items():
             if about:
                 st.button(label, key=f"way-{label}", type="tertiary", on_click=filters.follow, args=(str(about),))

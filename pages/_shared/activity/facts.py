@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.events.acts import by_of
 from core.events.store import StoredEvent
 
 _PAIRS = (("prev_", "new_"), ("from_", "to_"), ("old_", "new_"), ("before_", "after_"))
@@ -27,6 +28,8 @@ def facts(payload: Mapping[str, Any]) -> tuple[Fact, ...]:
     """Pairs such as prev_hash and new_hash as before and after, then the rest in its order."""
     left = {name: value for name, value in payload.items() if name not in (*_ABOUT, *_WHY)}
     found: list[Fact] = []
+    if {"before", "after"} <= set(left):
+        found.append(Fact("value", _plain(left.pop("before")), _plain(left.pop("after"))))
     for was, now in _PAIRS:
         for name in [n for n in left if n.startswith(was) and now + n.removeprefix(was) in left]:
             what = name.removeprefix(was)
@@ -38,6 +41,15 @@ def why(event: StoredEvent) -> str:
     """The reason that the event or its actor gives; empty for none."""
     given = next((str(event.payload[name]) for name in _WHY if event.payload.get(name)), "")
     return given or (event.actor.rationale or "")
+
+
+def who(event: StoredEvent) -> str:
+    """Who did it; of an AI also for whom, and who said yes."""
+    name = event.actor.display_name or event.actor.principal_id
+    if event.actor.kind != "ai":
+        return name
+    whom = f" for {event.on_behalf_of}" if event.on_behalf_of else ""
+    return f"{name}{whom}, approved by {event.approved_by}" if event.approved_by else f"{name}{whom}"
 
 
 def target(event: StoredEvent) -> str:
@@ -53,7 +65,9 @@ def row(event: StoredEvent) -> dict[str, Any]:
         "at": event.timestamp,
         "type": event.type,
         "actor": event.actor.display_name or event.actor.principal_id,
-        "actor_kind": event.actor.kind,
+        "actor_kind": by_of(event.actor),
+        "on_behalf_of": event.on_behalf_of,
+        "approved_by": event.approved_by,
         "principal": event.actor.principal_id,
         "part": event.app_id,
         "class": event.event_class,
@@ -68,8 +82,8 @@ def row(event: StoredEvent) -> dict[str, Any]:
 
 
 FIELDS = (
-    "seq", "at", "type", "actor", "actor_kind", "principal", "part", "class", "target", "before", "after", "reason",
-    "event_id", "caused_by", "payload",
+    "seq", "at", "type", "actor", "actor_kind", "on_behalf_of", "approved_by", "principal", "part", "class", "target",
+    "before", "after", "reason", "event_id", "caused_by", "payload",
 )  # fmt: skip
 
 

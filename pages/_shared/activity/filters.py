@@ -1,4 +1,4 @@
-"""Which events are looked at. Kinds and days stand in the address; what is followed (a key, an id) never does."""
+"""Which events are looked at. Kinds and days stand in the address; a person, a key or an id never does."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from core.events.acts import ACTS, BY, ActorCount
 from core.events.catalogue import EVENTS
 from pages._shared import address, formats, session
 
 ABOUT = "activity.about"
 FIELD = "activity-follow"
-CLASSES = {"all": "everything", "changes": "changes", "reads": "reads of personal text", "looks": "observations"}
-ACTORS = {"anybody": "anybody", "user": "a person", "system": "the product", "ai": "an AI"}
-# What shows texts of a dialog to whoever asked.
-READS = ("SearchPerformed", "SearchFallbackUsed", "SearchEmpty", "SnapshotsCompared")
+ACTOR = "activity.actor"
+WHO = "activity-who"
+ANYBODY = ""
 
 
 @dataclass(frozen=True)
@@ -26,37 +26,46 @@ class Choice:
 
     about: str | None = None
     what: str = "all"
-    actor: str = "anybody"
+    by: str = "anybody"
     app: str = "any"
     type: str = "any"
     first: date | None = None
     last: date | None = None
+    principal: str | None = None
 
     def query(self, zone: ZoneInfo) -> dict[str, Any]:
         """As EventStore.find takes it."""
         return {
-            "about": self.about,
-            "actor_kind": None if self.actor == "anybody" else self.actor,
+            **self.frame(zone),
+            **ACTS[self.what].query(),
+            "by": None if self.by == "anybody" else self.by,
             "app_id": None if self.app == "any" else self.app,
             "type": None if self.type == "any" else self.type,
-            "types": READS if self.what == "reads" else None,
-            "event_class": {"changes": "audit", "looks": "observation"}.get(self.what),
+        }
+
+    def frame(self, zone: ZoneInfo) -> dict[str, Any]:
+        """What holds for the counts of every kind too, as EventStore.counts takes it."""
+        return {
+            "about": self.about,
+            "principal": self.principal,
             "since": datetime.combine(self.first, time.min, zone) if self.first else None,
             "until": datetime.combine(self.last + timedelta(days=1), time.min, zone) if self.last else None,
         }
 
 
-def choose() -> Choice:
-    """The filters, drawn."""
-    what = address.segments("What", CLASSES, "what", default="all")  # alone in its line: it wraps on a narrow screen
+def choose(actors: tuple[ActorCount, ...]) -> Choice:
+    """The filters, drawn; `actors`: those who can be chosen."""
+    words = {name: act.label for name, act in ACTS.items()}
+    what = address.segments("What", words, "what", default="all")  # alone in its line: it wraps on a narrow screen
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        actor = _one("By", list(ACTORS), "by", ACTORS)
+        by = address.select("By", BY, "by", default="anybody", width=150)
+        principal = _who([one for one in actors if by in ("anybody", one.by)])
         app = _one("Part", ["any", *sorted({event.app_id for event in EVENTS.values()})], "part")
         types = [name for name, event in EVENTS.items() if app in ("any", event.app_id)]
         kind = _one("Event", ["any", *sorted(types)], "event", {name: formats.event(name) for name in types})
         first = _day("From", "from")
         last = _day("To (included)", "to")
-    return Choice(_about(), what, actor, app, kind, first, last)
+    return Choice(_about(), what, by, app, kind, first, last, principal)
 
 
 def follow(about: str | None) -> None:
@@ -85,6 +94,25 @@ def _about() -> str | None:
 
 def _typed() -> None:
     session.remember(ABOUT, st.session_state[FIELD].strip() or None)
+
+
+def _who(actors: list[ActorCount]) -> str | None:
+    """One of those who acted, by name; the same name twice is told apart by what they are known as."""
+    names = formats.apart({one.principal: one.name for one in actors})
+    kept = session.remembered(ACTOR, ANYBODY)
+    if st.session_state.get(WHO, kept) not in ("", *names):
+        st.session_state[WHO] = ANYBODY
+    st.session_state.setdefault(WHO, kept)
+    chosen = st.selectbox(
+        "Who",
+        [ANYBODY, *names],
+        key=WHO,
+        width=220,
+        format_func=lambda principal: names.get(principal, "anybody"),
+        help="The 200 who did most. Names are as they were then.",
+    )
+    session.remember(ACTOR, chosen or ANYBODY)
+    return chosen or None
 
 
 def _one(label: str, options: list[str], key: str, words: dict[str, str] | None = None) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
 from core.events.store import EventPage, StoredEvent
-from pages._shared import formats, session, tables
+from pages._shared import downloads, formats, session, tables
 from pages._shared.activity import reading
-from pages._shared.activity.facts import FIELDS, row
+from pages._shared.activity.facts import FIELDS, row, target, who
 from pages._shared.activity.filters import Choice
 from pages._shared.export import to_csv, to_json
 from pages._shared.feedback import empty
@@ -66,7 +67,7 @@ def show(choice: Choice, found: EventPage) -> StoredEvent | None:
             _nothing(choice, turned)
             return None
         shown = [
-            row(event) | {"type": formats.event(event.type), "target": formats.key(row(event)["target"])}
+            row(event) | {"type": formats.event(event.type), "actor": who(event), "target": formats.key(target(event))}
             for event in found.rows
         ]
         key = _key(choice, turned)
@@ -101,23 +102,22 @@ def _all_files(choice: Choice, *, complete: bool) -> None:
     """Files of all pages together, made when somebody clicks."""
     if complete:
         return
+    own = session.may("own_day")
     for label, make, mime in (("CSV", to_csv, "text/csv"), ("JSON", to_json, "application/json")):
-        st.download_button(
+        downloads.button(
             f"All matching, {label}",
-            data=partial(_whole, choice, make),
+            partial(_whole, choice, make, own),
+            what="activity-all",
             file_name=f"activity-all.{label.lower()}",
             mime=mime,
             key=f"activity-all-{label.lower()}",
-            on_click="ignore",
-            icon=":material/download:",
-            type="tertiary",
             help=f"Every page, at most {reading.EXPORT:,} events.",
         )
 
 
-def _whole(choice: Choice, make: object) -> bytes:
-    made: bytes = make(reading.every(choice), FIELDS)  # type: ignore[operator]
-    return made
+def _whole(choice: Choice, make: Callable[..., bytes], own: bool) -> tuple[bytes, int]:
+    rows = reading.every(choice, own)
+    return make(rows, FIELDS), len(rows)
 
 
 def _nothing(choice: Choice, turned: list[int]) -> None:

@@ -1,13 +1,18 @@
-"""What the Activity page reads; see pages/_shared/reads.py."""
+"""What the Activity page reads; see pages/_shared/reads.py. Kept as it is stored, shown to whom it may be shown."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core.bootstrap import Core
-from core.events.store import EventPage
+from core.events.acts import ActorCount, Counts
+from core.events.owned import without_own_day
+from core.events.store import EventPage, StoredEvent
+from pages._shared import session
 from pages._shared.activity.facts import row
 from pages._shared.activity.filters import Choice
 from pages._shared.reads import Read, standing
@@ -19,7 +24,8 @@ EXPORT = 10_000
 
 def events(choice: Choice, before_seq: int | None) -> Read[EventPage]:
     """A page of events, newest first."""
-    return standing(("activity", choice, before_seq), lambda: _events(core(), choice, before_seq))
+    found = standing(("activity", choice, before_seq), lambda: _events(core(), choice, before_seq))
+    return replace(found, value=replace(found.value, rows=shown(found.value.rows, session.may("own_day"))))
 
 
 @st.cache_data(ttl=5, max_entries=32, show_spinner=False)  # an operator looks here right after doing something
@@ -28,19 +34,55 @@ def _events(_core: Core, choice: Choice, before_seq: int | None) -> Read[EventPa
     return Read(found, _core.clock.now())
 
 
-def every(choice: Choice) -> list[dict[str, Any]]:
-    """All that match, at most 10,000, for a file. Errors: DatabaseError."""
+def counts(choice: Choice) -> Read[Counts]:
+    """How many there are of each kind under what holds for all: about what, whose, between which days."""
+    frame = Choice(choice.about, first=choice.first, last=choice.last, principal=choice.principal)
+    return standing(("activity-counts", frame), lambda: _counts(core(), frame))
+
+
+def actors() -> tuple[ActorCount, ...]:
+    """Those who can be chosen, whenever they acted, by name."""
+    found = counts(Choice()).value.actors
+    return tuple(sorted(found, key=lambda one: (one.name.casefold(), one.principal)))
+
+
+@st.cache_data(ttl=10, max_entries=16, show_spinner=False)  # one look at every event
+def _counts(_core: Core, frame: Choice) -> Read[Counts]:
+    return Read(_core.events.store.counts(**frame.frame(_core.settings.zone)), _core.clock.now())
+
+
+def every(choice: Choice, own: bool) -> list[dict[str, Any]]:
+    """All that match, at most 10,000, for a file. `own`: whoever asks sees the own day. Errors: DatabaseError."""
     store, query = core().events.store, choice.query(core().settings.zone)
     rows: list[dict[str, Any]] = []
     before: int | None = None
     while len(rows) < EXPORT:
         page = store.find(**query, limit=1000, before_seq=before)
-        rows += [row(event) for event in page.rows]
+        rows += [row(event) for event in shown(page.rows, own)]
         before = page.next_before_seq
         if before is None:
             break
     return rows[:EXPORT]
 
 
+def shown(events: Iterable[StoredEvent], own: bool) -> tuple[StoredEvent, ...]:
+    """Without the own day where that is not theirs; the reason that an AI gave is a model's text, and is masked."""
+    found = [event if own else without_own_day(event) for event in events]
+    keys = {str(event.payload["dialog_key"]) for event in found if _said(event) and event.payload.get("dialog_key")}
+    people = core().veil.people
+    masks = people.masks(keys)
+    return tuple(
+        replace(event, actor=replace(event.actor, rationale=mask.text(event.actor.rationale or "")))
+        if _said(event) and (mask := masks.get(str(event.payload.get("dialog_key"))) or people.mask(None))
+        else event
+        for event in found
+    )
+
+
+def _said(event: StoredEvent) -> bool:
+    return bool(event.actor.rationale)
+
+
 def forget() -> None:
     _events.clear()
+    _counts.clear()

@@ -75,6 +75,10 @@ def _chart(chart: Chart, key: str) -> None:
             key=key,
             config={"displayModeBar": False, "scrollZoom": False, "typesetMath": False},
         )
+        with st.expander("Table", type="compact"):
+            rows = [{"day": day, "value": _cell(v)} for day, v in zip(chart.days, chart.values, strict=True)]
+            columns = (Column("day", "Day", "day"), Column("value", _upper(chart.unit), "amount"))
+            tables.show(rows, columns, key=f"{key}-rows", zone=settings().time_zone)
 
 
 def _is_number(value: Any) -> bool:

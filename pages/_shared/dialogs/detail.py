@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 
 import streamlit as st
 
@@ -55,6 +56,7 @@ def show(choice: DialogChoice, head: Head) -> None:
             "What is known, by where it came from.",
             charts.by_source(row.sources, "chunks"),
             key="dialog-sources",
+            table=partial(charts.source_table, row.sources, "Chunks", "dialog-sources-rows"),
         )
     with right:
         _days(row.dialog_key)

@@ -15,6 +15,8 @@ from core.health.timeline import History, Latency
 from pages._shared.charts import calm
 
 STATUS_COLOURS = {"ok": "#2E8B57", "degraded": "#E69F00", "down": "#D62728", "unknown": "#9E9E9E"}
+PATTERNS = {"ok": "", "degraded": "/", "down": "x", "unknown": "."}
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 ROW_PX = 24
 FEW: Mapping[str, int] = {"nticks": 5, "tickangle": 0}  # dates stand side by side on a narrow screen too
@@ -33,7 +35,7 @@ def states(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.Fi
             x=[(s.ends - s.starts).total_seconds() * 1000 for s in runs],
             orientation="h",
             name=status,
-            marker={"color": tint, "line": {"width": 0}},
+            marker={"color": tint, "line": {"width": 0}, "pattern": {"shape": PATTERNS[status], "size": 6}},
             customdata=[[local(s.starts, zone)[:16], local(s.ends, zone)[:16], s.code or s.status] for s in runs],
             hovertemplate="%{y}: "
             + status
@@ -49,7 +51,7 @@ def states(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.Fi
 def latency(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.Figure:
     """Mean of each bucket, in milliseconds from zero; a line ends where a bucket is missing."""
     figure = go.Figure()
-    for tint, name in zip(LINES, labels, strict=False):
+    for tint, symbol, name in zip(LINES, SYMBOLS, labels, strict=False):
         points = [p for p in history.latency if p.component == name]
         at, mean, most = with_gaps(points, history.bucket_s)
         figure.add_scatter(
@@ -57,7 +59,7 @@ def latency(history: History, labels: Mapping[str, str], zone: ZoneInfo) -> go.F
             y=mean,
             name=labels[name],
             mode="lines+markers",
-            marker={"size": 4},
+            marker={"size": 5, "symbol": symbol},
             line={"color": tint, "width": 1.5},
             connectgaps=False,
             customdata=most,

@@ -42,7 +42,7 @@ def runs(mission: str, page: int = 1) -> Read[IterationPage]:
 
 def choices() -> Mapping[Input, str]:
     """Every input that can be chosen, in words; those of modules that do not answer are left out."""
-    return _choices(core())
+    return _choices(core(), session.may("own_day"))
 
 
 def model_obstacle() -> str | None:
@@ -88,8 +88,8 @@ def _missions(_core: Core) -> Read[tuple[Mission, ...]]:
     return Read(_core.companion.missions.list(), _core.clock.now())
 
 
-@st.cache_data(ttl=30, max_entries=1, show_spinner=False)  # titles of all modules, for one open form
-def _choices(_core: Core) -> dict[Input, str]:
+@st.cache_data(ttl=30, max_entries=2, show_spinner=False)  # titles of all modules, for one open form
+def _choices(_core: Core, own: bool) -> dict[Input, str]:
     sources = _core.companion.missions.sources
     return {
         Input(source.module, source.kind, one.ref): f"{source.label}: {one.label}{f' ({one.hint})' if one.hint else ''}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +11,7 @@ from core.jobs.job import Job
 from core.services.intake import KIND as INGEST
 from core.services.intake import as_text
 from core.services.intake_job import COUNTS
-from pages._shared import formats, tables
+from pages._shared import downloads, formats, tables
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
@@ -59,15 +58,13 @@ def _dialogs(job: Job) -> None:
         fields = ["dialog_key" if c.field == "key" else c.field for c in columns]
         tables.downloads(rows, fields, name="ingest-results", key=f"results-file-{job.id}")
         if refused:
-            st.download_button(
+            downloads.button(
                 f"Refused ({len(refused):,})",
-                data=partial(as_text, refused),
+                lambda: (as_text(refused).encode(), len(refused)),
+                what="refused-dialogs",
                 file_name="refused.jsonl",
                 mime="application/x-ndjson",
                 key=f"refused-{job.id}",
-                on_click="ignore",
-                icon=":material/download:",
-                type="tertiary",
                 help="One line per refused dialog: where it stood, code, field and message. No text of the dialog.",
             )
 

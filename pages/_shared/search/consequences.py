@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -28,6 +30,12 @@ COLUMNS = (
     Column("enters", "Enters", width=260),
     Column("leaves", "Leaves", width=260),
 )
+SLOTS = (
+    Column("source", "Source"),
+    Column("now", "With the sliders", "count"),
+    Column("before", "With the active profile", "count"),
+)
+TICKS = (Column("source", "Source"), Column("boost", "Boost", "signed"))
 
 
 def places(view: View) -> None:
@@ -39,6 +47,7 @@ def places(view: View) -> None:
         "By source, with the sliders as they stand and with the active profile.",
         drawing.slots(now, before, k),
         key="slots",
+        table=partial(_slots, now, before),
     )
     alone = next((s for s, taken in now.items() if taken and taken == min(k, len(candidates))), None)
     if alone and len(_present(view)) > 1:
@@ -58,6 +67,7 @@ def show(view: View) -> None:
             {s: [f.boost for f in points[s].flips] for s in points}, view.weights, active, scale.low, scale.high
         ),
         key="flips",
+        table=partial(_flips, points),
     )
     deviations, slots = in_unit(view.profile, "sd", sd), whatif.slots(view.ranking, view.limit)
     rows = [
@@ -71,6 +81,16 @@ def show(view: View) -> None:
     with panel("First change of each source", says):
         tables.show(rows, COLUMNS, key="boosts", zone=settings().time_zone, height="content")
         tables.downloads(rows, [c.field for c in COLUMNS], name="boosts", key="boosts-file")
+
+
+def _slots(now: Mapping[str, int], before: Mapping[str, int]) -> None:
+    rows = [{"source": s, "now": now.get(s, 0), "before": before.get(s, 0)} for s in dict.fromkeys([*now, *before])]
+    tables.show(rows, SLOTS, key="slots-rows", zone=settings().time_zone, height="content")
+
+
+def _flips(points: Mapping[str, whatif.FlipPoints]) -> None:
+    rows = [{"source": s, "boost": flip.boost} for s, found in points.items() for flip in found.flips]
+    tables.show(rows, TICKS, key="flips-rows", zone=settings().time_zone)
 
 
 def _points(view: View, source: str) -> whatif.FlipPoints:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import streamlit as st
 
 from core.memory.prompt import prompt_block
 from core.tokens import estimate_tokens
-from pages._shared import formats, veil
+from pages._shared import downloads, formats
 from pages._shared.layout import panel
 from pages._shared.search.view import View
-
-
-def _file(block: str, record: Callable[[], None]) -> str:
-    record()
-    return block
 
 
 def show(view: View) -> None:
@@ -29,13 +21,11 @@ def show(view: View) -> None:
     )
     with panel("Prompt block", says):
         st.code(block or "(no chunk)", language=None, wrap_lines=True)
-        st.download_button(
+        downloads.button(
             "Text",
-            partial(_file, block, veil.exporting("prompt-block", len(hits))),
-            "prompt-block.txt",
-            "text/plain",
+            lambda: (block.encode(), len(hits)),
+            what="prompt-block",
+            file_name="prompt-block.txt",
+            mime="text/plain",
             key="prompt-file",
-            on_click="ignore",
-            icon=":material/download:",
-            type="tertiary",
         )

@@ -10,11 +10,13 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.access.sessions import NotSignedIn
+from core.config import is_loopback
 from core.errors import CoreError
 from core.events import Actor
 from pages._shared import session
 from pages._shared.feedback import broken
-from pages._shared.resources import core, settings
+from pages._shared.lifespan import bound_address
+from pages._shared.resources import core
 from pages._shared.sign_in.ways import ways
 from pages._shared.sitemap import PLACES
 
@@ -52,8 +54,10 @@ def who(actor: Actor) -> None:
             st.text(f"{actor.display_name}: {roles}", width="stretch")
             st.button("Sign out", key="sign-out", type="tertiary", on_click=_leave)
         return
-    where = "this machine" if settings().loopback else "the network"
-    st.caption(f"No sign-in: everybody on {where} is {roles}.")
+    if is_loopback(bound_address()):
+        st.caption(f"No sign-in: everybody at this machine is {roles}.")
+    else:
+        st.warning(f"No sign-in: whoever reaches this server is {roles}.")
 
 
 def _ask(nobody: NotSignedIn) -> None:

@@ -26,6 +26,7 @@ COLOURS: Mapping[Status, str] = {
     "partial": "#E69F00",
     "complete": "#009E73",
 }
+SIGNS: Mapping[Status, str] = {"unknown": "", "due": "?", "missing": "×", "partial": "/", "complete": "✓"}
 WINDOWS = {"14": "14 days", "31": "31 days", "92": "92 days"}
 DIALOGS = (
     Column("number", "Row", "count", width=50, pinned=True, help="The row of the chart above."),
@@ -88,6 +89,9 @@ def figure(calendar: Calendar) -> go.Figure:
                 [d.status if d.entities is None else f"{d.status}, {d.entities:,} entities" for d in row.days]
                 for row in calendar.rows
             ],
+            text=[[SIGNS[d.status] for d in row.days] for row in calendar.rows],
+            texttemplate="%{text}",
+            textfont={"size": 11, "color": "#0d141c"},
             zmin=-0.5,
             zmax=len(COLOURS) - 0.5,
             colorscale=scale,
@@ -99,7 +103,11 @@ def figure(calendar: Calendar) -> go.Figure:
     )
     for status, colour in COLOURS.items():
         drawn.add_scatter(
-            x=[None], y=[None], mode="markers", marker={"color": colour, "symbol": "square", "size": 11}, name=status
+            x=[None],
+            y=[None],
+            mode="markers",
+            marker={"color": colour, "symbol": "square", "size": 11},
+            name=f"{status} {SIGNS[status]}".strip(),
         )
     every = max(1, -(-len(calendar.days) // 5))
     shown = list(calendar.days)[::every]
@@ -107,6 +115,16 @@ def figure(calendar: Calendar) -> go.Figure:
     drawn.update_xaxes(type="category", tickvals=shown, ticktext=labels, tickangle=0, showgrid=False)
     drawn.update_yaxes(type="category", autorange="reversed", showgrid=False)
     return charts.calm(drawn, 24 * len(calendar.rows) + 90)
+
+
+def _cells(calendar: Calendar) -> None:
+    rows = [
+        {"row": number, "day": day.day, "status": day.status}
+        for number, row in enumerate(calendar.rows, start=1)
+        for day in row.days
+    ]
+    columns = (Column("row", "Row", "count"), Column("day", "Day", "day"), Column("status", "Status"))
+    tables.show(rows, columns, key="coverage-cells", zone=settings().time_zone)
 
 
 def _calendar(calendar: Calendar, page: int) -> None:
@@ -124,6 +142,8 @@ def _calendar(calendar: Calendar, page: int) -> None:
     ]
     with panel("Daily syncs (dialogs by day)", says):
         st.plotly_chart(figure(calendar), key="calendar", config={"displayModeBar": False, "scrollZoom": False})
+        with st.expander("Table", type="compact"):
+            _cells(calendar)
         today = datetime.now(UTC).date()
         st.caption(f"Rows are numbered as in the table beneath, most missing first. Today is {today} in UTC.")
         picked = tables.show(

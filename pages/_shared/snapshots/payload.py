@@ -42,7 +42,7 @@ def shown(value: Any) -> str:
 
 def whole(payload: Any) -> None:
     """The payload in full."""
-    st.code(json.dumps(payload, ensure_ascii=False, indent=2), language="json", wrap_lines=True)
+    st.code(json.dumps(payload, ensure_ascii=False, indent=2), language=None, wrap_lines=True)
 
 
 def _row(change: FieldChange) -> dict[str, str]:

@@ -43,10 +43,10 @@ def import_file(text: str, name: str, query_set: str | None, llm: bool) -> Impor
     return _as_actor(lambda: core().tuning.files.import_text(text, query_set=query_set, name=name, llm=llm))
 
 
-def export(id: str, form: str, llm: bool) -> bytes:
-    """A set as a file; made when somebody clicks."""
-    with run_as(session.actor()):
-        return core().tuning.files.export(id, form, llm=llm).encode()
+def export(id: str, form: str, llm: bool, revealed: bool) -> tuple[bytes, int]:
+    """A set as a file, masked unless the page is revealed, and its lines; made when somebody clicks."""
+    text = core().tuning.files.export(id, form, llm=llm, cover=None if revealed else core().veil.cover)
+    return text.encode(), text.count("\n")
 
 
 def evaluate(plan: Plan, form: str) -> tuple[Evaluation, ...] | Job:

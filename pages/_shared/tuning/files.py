@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.tuning.labels import SetSummary
-from pages._shared import formats, session
+from pages._shared import downloads, formats, session, veil
 from pages._shared.operations import outcome
 from pages._shared.parts import only
 from pages._shared.tuning import acting, choices
@@ -25,17 +25,19 @@ def show(chosen: SetSummary | None) -> None:
 def _export(chosen: SetSummary) -> None:
     st.text("JSONL holds queries, grades, judges and reasons. qrels hold the one grade that counts, by id.")
     llm = st.toggle("Labels of models in qrels", key="qrels-llm", help="Off: people's grades alone. JSONL marks each.")
+    revealed = veil.revealed()
+    masked = "" if revealed else " Masked as on this page: reveal first where another desk has to read them whole."
     with st.container(horizontal=True):
         for form, (label, mime) in FORMS.items():
-            st.download_button(
+            downloads.button(
                 label,
-                data=partial(acting.export, chosen.id, form, llm),
+                partial(acting.export, chosen.id, form, llm, revealed),
+                what=f"labels-{form}",
                 file_name=f"labels.{form}",
                 mime=mime,
                 key=f"export-{form}",
-                icon=":material/download:",
-                on_click="ignore",
-                help="Holds personal text: queries and reasons. The export is recorded.",
+                help=f"Recorded.{masked if form == 'jsonl' else ''}",
+                quiet=False,
             )
 
 

@@ -76,7 +76,7 @@ def _in_force(found: ProfileList) -> None:
         lines, says = profile_words.passes(active.profile)
         st.text("What the existing service would have to pass", help="To its own function, with every search.")
         if lines:
-            st.code(lines, language="sql", wrap_lines=True)
+            st.code(lines, language=None, wrap_lines=True)
         st.caption(says)
 
 

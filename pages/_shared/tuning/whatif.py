@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -28,6 +29,11 @@ FLIPS = (
     Column("first_down", "First change, down", "signed", width=130),
     Column("small", "Prompts that a small step changes", width=300),
     Column("ever", "That any step changes", "count", width=150),
+)
+STEPS = (
+    Column("source", "Source"),
+    Column("step", "Step of the boost", "signed"),
+    Column("changed", "Prompts changed", "count"),
 )
 CHANGES = (
     Column("at", "Searched", "when", pinned=True),
@@ -147,10 +153,27 @@ def _flips(points: dict[str, Distances], profile: Profile) -> None:
     says = "From the sliders as they stand, one boost at a time, all else held; in closed form."
     if profile.budget_chars is not None:
         says += " The budget is left out here."
-    charts.card("Prompts that a step changes", says, changed_by_distance(points, profile.unit), key="whatif-steps")
+    charts.card(
+        "Prompts that a step changes",
+        says,
+        changed_by_distance(points, profile.unit),
+        key="whatif-steps",
+        table=partial(_steps, points),
+    )
     with panel("First change of each source", says):
         tables.show(rows, FLIPS, key="whatif-flips", zone=settings().time_zone, height="content")
         tables.downloads(rows, [c.field for c in FLIPS], name="what-if-flips", key="whatif-flips-file")
+
+
+def _steps(points: dict[str, Distances]) -> None:
+    """Where each line of the chart rises: a step, and how many prompts have changed by then."""
+    rows = [
+        {"source": source, "step": sign * float(step), "changed": number}
+        for source, one in points.items()
+        for sign, side in ((-1, one.down), (1, one.up))
+        for number, step in enumerate(side, start=1)
+    ]
+    tables.show(rows, STEPS, key="whatif-steps-rows", zone=settings().time_zone)
 
 
 def _changes(result: Effect) -> None:

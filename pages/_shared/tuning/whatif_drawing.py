@@ -12,20 +12,21 @@ from core.tuning.consequences import Distances
 from pages._shared.charts import calm, colour
 
 REACH: dict[Unit, float] = {"raw": 0.2, "sd": 3.0}
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 def changed_by_distance(points: Mapping[str, Distances], unit: Unit) -> go.Figure:
     """One line a source: steps down on the left, up on the right; a step in the line is a prompt that changes."""
     figure = go.Figure()
     steps = np.linspace(-REACH[unit], REACH[unit], 201)
-    for source, one in points.items():
+    for n, (source, one) in enumerate(points.items()):
         if not len(one.up) and not len(one.down):
             continue
         figure.add_scatter(
             x=steps,
             y=[one.changed(float(step)) for step in steps],
             mode="lines",
-            line={"shape": "hv", "width": 2, "color": colour(source)},
+            line={"shape": "hv", "width": 2, "color": colour(source), "dash": DASHES[n % len(DASHES)]},
             name=source,
             hovertemplate=f"{source} %{{x:+.3f}}: %{{y}} of {one.cases}<extra></extra>",
         )

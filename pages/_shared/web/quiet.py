@@ -9,6 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from core.access.sessions import NotSignedIn
+from core.errors import CoreError
+
 log = logging.getLogger(__name__)
 PLACES = 8
 
@@ -40,7 +43,13 @@ def quiet_tracebacks() -> None:
 
 
 def script_error(error: Exception) -> bool:
-    """What somebody sees where a page failed outside its own care: an incident to quote. True: it has been shown."""
+    """What somebody sees where a page failed outside its own care: why, where it was refused, else an incident to
+    quote. True: it has been shown."""
+    if isinstance(error, CoreError):
+        log.warning("refused: %s at %s", type(error).__name__, places(error.__traceback__))
+        (st.warning if isinstance(error, NotSignedIn) else st.error)(f"{error.what} {error.hint}".strip())
+        st.button("Go on", key="go-on")  # a run of the whole page, which asks who is there
+        return True
     incident = uuid.uuid4().hex[:12]
     log.error("incident %s: %s at %s", incident, type(error).__name__, places(error.__traceback__))
     st.error(f"Something unforeseen went wrong (incident {incident}). Nothing was changed; the log says where.")

@@ -156,6 +156,31 @@ def test_signing_out_ends_every_copy(room: Room) -> None:
     assert room.told().count("SignedOut") == 1
 
 
+def test_a_refusal_is_told_once_an_hour(room: Room) -> None:
+    """With why, by a hash alone; not of the browser that is just leaving, but of a copy of its cookie later."""
+    sessions = room.sessions()
+    sessions.actor_of(claims("eve", email_verified=True, email="eve@elsewhere.example"))
+    sessions.actor_of(claims())
+    sessions.end(claims())
+    for wait in (0.0, 59.0, 2.0, 3000.0, 601.0):
+        room.seconds += wait
+        with pytest.raises(NotSignedIn):
+            sessions.actor_of(claims())
+    with pytest.raises(NotSignedIn):
+        sessions.actor_of(claims("bob", minutes=800))
+    room.events.flush()
+    found = [e for e in room.events.store.query(app_id="access").rows if e.type == "SignInRefused"]
+    assert [e.payload["why"] for e in reversed(found)] == ["ended", "ended", "expired"]
+    assert "@" not in str([e.payload for e in found])
+
+
+def test_somebody_without_a_role_is_told(room: Room) -> None:
+    """They are known, and may nothing."""
+    room.settings = read_settings({"MEMORY_DESK_DEFAULT_ROLE": "none"})
+    assert room.sessions().actor_of(claims("eve")).roles == frozenset()
+    assert sorted(room.told()) == ["SignInRefused", "SignedIn"]
+
+
 def test_an_administrator_ends_them_all(room: Room) -> None:
     """Also a sign-in that this database has not seen yet; a later one holds."""
     sessions = room.sessions()

@@ -29,14 +29,14 @@ def is_room(value: Any) -> bool:
     """Something of core that does things, or that holds such."""
     if not type(value).__module__.startswith("core."):
         return False
-    return not is_dataclass(value) or any(is_room(inner) for inner in held(value).values())
+    return not is_dataclass(value) or any(is_room(inner) or callable(inner) for inner in held(value).values())
 
 
 def reachable(room: Any, path: str) -> Iterator[str]:
     """Each method and property of a room and of the rooms in it, but not of those that a rule names whole."""
     for name, made in inspect.getmembers_static(type(room)):
         does = inspect.isroutine(made) or isinstance(made, property)
-        if not name.startswith("_") and does and name not in held(room):
+        if (not name.startswith("_") or name == "__call__") and does and name not in held(room):
             yield f"{path}.{name}"
     for name, value in held(room).items():
         if is_room(value):

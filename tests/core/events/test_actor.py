@@ -131,3 +131,19 @@ def test_normalize_takes_odd_values_in_every_field(kind: str) -> None:
     """Lists, numbers and empty texts in place of names are filled or read as text."""
     actor = normalize_actor({"kind": kind, "principal_id": [1], "display_name": "", "source": {}, "mission_id": 4})
     assert actor.kind == kind and actor.principal_id
+
+
+@pytest.mark.nobody
+def test_a_host_says_who_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only outside of every `run_as`, and without asking in a circle."""
+    seen: list[Actor | None] = []
+
+    def host() -> Actor | None:
+        seen.append(current_actor())
+        return ANNA
+
+    monkeypatch.setattr("core.events.actor._host", host)
+    assert current_actor() == ANNA and seen == [None]
+    with run_as(BOB):
+        assert current_actor() == BOB
+    assert len(seen) == 1

@@ -26,3 +26,10 @@ def test_days_without_rows_have_their_place() -> None:
 def test_amounts_start_at_zero() -> None:
     """A bar's length is its number."""
     assert charts.by_source({"note": 3}, "chunks").layout.xaxis.range[0] == 0
+
+
+def test_stacked_bars_differ_without_their_colour() -> None:
+    """Sources on top of each other have a pattern each, so that a print in grey tells them apart."""
+    days = [("2026-11-01", source, 1) for source in SOURCES]
+    patterns = [trace.marker.pattern.shape for trace in charts.by_day(days, "chunks").data]
+    assert len(set(patterns)) == len(SOURCES)

@@ -15,6 +15,19 @@ from pages._shared.lifespan import refuse_open_address
 from tests.support.application import ROOT, clean_environment
 
 
+def started(env: Mapping[str, str], address: str) -> subprocess.CompletedProcess[str]:
+    """A start that is expected to end by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", address, "--server.port", "0"],
+        cwd=ROOT,
+        env=clean_environment() | dict(env),
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "desk.example"])
 def test_an_open_address_needs_a_decision(address: str) -> None:
     """Without sign-in everybody on the network could read everything; the operator has to say so."""
@@ -43,17 +56,30 @@ def test_a_start_that_cannot_work_says_everything_and_ends(
 ) -> None:
     """Exit code 2, each problem by name, no traceback; above all no empty demo in place of a lost production."""
     address = env.get("MEMORY_DESK_TEST_ADDRESS", "127.0.0.1")
-    done = subprocess.run(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address", address, "--server.port", "0"],
-        cwd=ROOT,
-        env=clean_environment() | dict(env) | {"MEMORY_DESK_DATA_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
+    done = started(dict(env) | {"MEMORY_DESK_DATA_DIR": str(tmp_path)}, address)
     assert done.returncode == 2, done.stderr
     assert "Memory Desk does not start." in done.stderr
     assert all(word in done.stderr for word in said)
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("secrets", "said"),
+    [
+        (None, ["secrets file cannot be read"]),
+        ("[auth", ["secrets file cannot be read"]),
+        ("[auth]", ["auth.redirect_uri", "auth.cookie_secret", "auth names no provider"]),
+        ('[auth]\nredirect_uri = "http://127.0.0.1:1/oauth2callback"\ncookie_secret = "hush"\n[auth.staff]\n'
+         'client_id = "desk"\nclient_secret = "whisper"', ["auth.cookie_secret", "auth.staff.server_metadata_url"]),
+    ],
+)  # fmt: skip
+def test_a_broken_sign_in_never_runs_open(secrets: str | None, said: list[str], tmp_path: Path) -> None:
+    """On this machine too, and no value is repeated: what was meant to keep people out does not let them in."""
+    file = tmp_path / "secrets.toml"
+    if secrets is not None:
+        file.write_text(secrets, encoding="utf-8")
+    done = started({"STREAMLIT_SECRETS_FILES": str(file), "MEMORY_DESK_DATA_DIR": str(tmp_path / "data")}, "127.0.0.1")
+    assert done.returncode == 2, done.stderr
+    assert all(word in done.stderr for word in said)
+    assert not any(word in done.stderr + done.stdout for word in ("hush", "whisper", "Traceback"))

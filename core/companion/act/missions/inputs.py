@@ -12,8 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass, replace
 
+from core.access import may, require
 from core.companion.act.missions.mission import Input
 from core.companion.contract import ContentClass
+from core.events.actor import Actor
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class Source:
     candidates: Callable[[], Sequence[Candidate]]
     resolve: Callable[[str], tuple[str, str] | None]
     content_class: ContentClass = "personal"
+    action: str = "companion"  # what somebody has to be allowed to choose from it
 
 
 class Sources:
@@ -65,7 +68,14 @@ class Sources:
         return frozenset(self._sources)
 
     def all(self) -> tuple[Source, ...]:
-        return tuple(self._sources.values())
+        """Those that whoever acts here may choose from."""
+        return tuple(one for one in self._sources.values() if may(one.action))
+
+    def permit(self, actor: Actor, inputs: Iterable[Input]) -> None:
+        """Errors: Forbidden where one of these is of a kind that the actor may not see."""
+        for one in inputs:
+            if source := self._sources.get((one.module, one.kind)):
+                require(actor, source.action)
 
     def content_class(self, inputs: Iterable[Input]) -> ContentClass:
         """The highest of these; an unknown kind counts as sensitive."""

@@ -78,6 +78,7 @@ class Missions:
         """Make or change one: created or changed. Errors: Forbidden, InputError naming the field, NotFound."""
         require(actor, "change_missions")
         draft = checked(draft, plans=RULE_PLANS, kinds=self.sources.kinds)
+        self.sources.permit(actor, draft.inputs)
         now = self._clock.now()
         known = self.store.list(now, id=draft.id)
         type, more = ("MissionChanged", {}) if known else ("MissionCreated", {"planner": draft.planner})

@@ -34,7 +34,10 @@ def sources(deps: Deps, records: Records, mind: Reflection) -> tuple[Source, ...
     return (
         *_own(records),
         Source("goals", "goal", "Goals", lambda: _goals(mind), lambda ref: _goal(mind, ref)),
-        Source("companion", "fact", "What was learned", lambda: _facts(mind), lambda ref: _fact(mind, ref)),
+        Source(
+            *("companion", "fact", "What was learned", lambda: _facts(mind), lambda ref: _fact(mind, ref)),
+            action="own_day",
+        ),
         Source(
             "memory", "dialog", "Dialogs (counts and dates)", lambda: _dialogs(deps), lambda ref: _dialog(deps, ref)
         ),
@@ -79,8 +82,8 @@ def _own(records: Records) -> tuple[Source, ...]:
         return str(row["title"]), lines({name: row[name] for name in ("start_time", "end_time") if row.get(name)})
 
     return (
-        Source("todo", "task", "Tasks", tasks, task),
-        Source("calendar", "appointment", "Appointments", appointments, appointment),
+        Source("todo", "task", "Tasks", tasks, task, action="own_day"),
+        Source("calendar", "appointment", "Appointments", appointments, appointment, action="own_day"),
     )
 
 

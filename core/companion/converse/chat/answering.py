@@ -43,13 +43,15 @@ class Answered:
 def actor_of(conversation_id: str, message_id: str, text: str) -> Actor:
     """The AI that acts in a turn, for whoever asked; its reason names the question by a digest, never by its words."""
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    asking = acting()
     return ai(
         "companion",
         "Companion",
         mission_id=f"chat:{conversation_id}",
         iteration_id=message_id,
         rationale=f"Asked for in a conversation (question {digest}).",
-        roles=acting().roles,
+        roles=asking.roles,
+        on_behalf_of=asking.display_name,
     )
 
 

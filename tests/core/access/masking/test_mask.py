@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.access.masking import Known, Mask, person_alias
 from core.access.masking.names import forms_of
 
 NOBODY = Mask()
-NAMES = {
-    "Олена": "Олена Олени Олені Олену Оленою Олено олена ОЛЕНА Олёна Elena Olena Лена Лену Леною Оленка",
-    "Ольга": "Ольга Ольги Ользі Ольгу Ольгою Ольго Olga Olha Оля Олю Олі",
-    "Сергій": "Сергій Сергія Сергієві Сергію Сергієм Сергей Сергея Сергею Серёжа Серёжу Serhii Sergey",
-    "Марія": "Марія Марії Марію Марією Маріє Мария Марии Маша Машу Машей Maria Mariia",
-    "Любовь": "Любовь Люба Любу Liubov",
-    "Ігор": "Ігор Ігоря Ігореві Ігорем Игорь Игоря Игорем Igor Ihor",
-    "Dmitri": "Dmitri Dmitry Дмитро Дмитра Дмитром Дмитрий Дмитрия Діма Дима Диму",
-    "Anna Kovalska": "Anna Anna's Annas Анна Анни Анну Анною Аня Kovalska Ковальська Ковальської Ковальською",
-    "Петро Шевченко": "Петро Петра Петром Шевченко Шевченка Шевченком",
-    "Robert": "Robert Bob Rob Bobby Robert's",
-    "Снежана": "Снежана Снежаны Снежане Снежану Снежаной",
-    "Лук'ян": "Лук'ян Лук’ян Лукʼяна",
-}
+EXAMPLES = Path(__file__).parent
+NAMES = [
+    tuple(part.strip() for part in line.split("|"))[1:]
+    for line in (EXAMPLES / "names.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+WORDS = [
+    (line[0], word)
+    for line in (EXAMPLES / "explicit.txt").read_text("utf-8").splitlines()
+    if line[0] in "+-~"
+    for word in line[1:].strip().split(" | ")
+]
 
 
-@pytest.mark.parametrize(("name", "form"), [(name, form) for name, all in NAMES.items() for form in all.split()])
-def test_every_form_of_a_known_name(name: str, form: str) -> None:
+@pytest.mark.parametrize(("name", "forms"), NAMES)
+def test_every_form_of_a_known_name(name: str, forms: str) -> None:
     """All cases of both languages, the vocative, possessives, pet names, and the other script."""
-    masked = Mask(Known((name,))).text(f"вчора {form} писала, потім зателефонувала")
-    assert masked == "вчора [name] писала, потім зателефонувала"
+    mask = Mask(Known((name,)))
+    for form in forms.split():
+        masked = mask.text(f"вчора {form} писала, потім зателефонувала").replace("]'", "]").replace("]’", "]")
+        assert masked == "вчора [name] писала, потім зателефонувала", form
+
+
+@pytest.mark.parametrize(("sign", "word"), WORDS)
+def test_explicit_words_and_their_false_friends(sign: str, word: str) -> None:
+    """Each as the list says, also those that it says are missed: a change of that is one to know of."""
+    assert NOBODY.text(f"ось {word} тут") == ("ось [explicit] тут" if sign == "+" else f"ось {word} тут")
+
+
+def test_common_words_that_sound_like_a_form() -> None:
+    """In English "any" is no Анни and "was" no Вась; in Ukrainian and Russian a word of the dictionary is that word."""
+    mask = Mask(Known(("Анна", "Василь", "Роман", "Ілля", "Гліб", "Bill", "Соня")))
+    text = "Any room was less; Was it? у вас была Была или хліба, сон son"
+    assert mask.text(text) == text
 
 
 def test_names_that_are_words() -> None:
@@ -146,6 +162,7 @@ _TEXT = st.text(max_size=200) | st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)
 @given(_TEXT)
 def test_laws(text: str) -> None:
     """Never an error; masked again it is the same; spans are in order, apart, and inside the text."""
@@ -157,6 +174,31 @@ def test_laws(text: str) -> None:
     assert all(a.end <= b.start for a, b in pairwise(spans))
 
 
+_FORMS = [(name, form) for name, forms in NAMES for form in forms.split() if len(form) > 2]
+_WRITTEN = [
+    str.upper,
+    lambda form: unicodedata.normalize("NFD", form),
+    lambda form: f"{form[:2]}\u200b{form[2:]}",
+    lambda form: form.replace("'", "’"),
+    lambda form: form.replace("о", "o").replace("а", "a"),
+]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(_FORMS),
+    st.sampled_from(_WRITTEN),
+    st.text(max_size=20),
+    st.sampled_from([" ", "\n", ", ", "(", "«", "1", "_", ">"]),
+)
+def test_no_form_of_a_name_survives(of: tuple[str, str], written: Callable[[str], str], near: str, by: str) -> None:
+    """However it is written, and whatever stands before and behind it."""
+    name, form = of
+    planted = written(form)
+    assert planted not in Mask(Known((name,))).text(f"{near}{by}{planted}{by} {near}").replace(near, "")
+
+
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.text(max_size=60))
 def test_what_is_planted_never_comes_out(before: str, after: str) -> None:
     """Whatever stands around it: a name, an address, a number."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.access import granted
 from core.bootstrap import Core
 from core.companion.act.revert import Reverted, Reverts
 from core.companion.contract import ToolResult
@@ -188,7 +189,7 @@ def test_several_changes_of_one_record(core: Core) -> None:
     """Made, moved, done and opened again by the same AI: all of it goes back, in order."""
     tasks, who = core.companion.records.tasks, agent()
     task = tasks.create("Old", due_date="2026-12-01")
-    with run_as(who):
+    with run_as(who), granted("own_day_change"):
         tasks.complete(task["id"])
         tasks.uncomplete(task["id"])
         tasks.update(task["id"], {"due_date": "2026-12-05"})
@@ -203,7 +204,7 @@ def test_deleted_and_put_back_by_somebody(core: Core) -> None:
     """A deletion by the AI goes back, unless a person has put it back and deleted it anew."""
     tasks = core.companion.records.tasks
     first, second = tasks.create("First"), tasks.create("Second")
-    with run_as(agent()):
+    with run_as(agent()), granted("own_day_change"):
         tasks.delete(first["id"])
         tasks.delete(second["id"])
     tasks.restore(second["id"])

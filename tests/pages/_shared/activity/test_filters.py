@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
-from pages._shared.activity.filters import READS, Choice
+from core.events.acts import READS
+from pages._shared.activity.filters import Choice
 
 
 def test_days_are_local_and_the_last_one_is_included() -> None:
@@ -17,7 +18,13 @@ def test_days_are_local_and_the_last_one_is_included() -> None:
 
 def test_words_become_values() -> None:
     """`any` is none."""
-    assert set(Choice().query(ZoneInfo("UTC")).values()) == {None}
-    query = Choice("k", "reads", "user", "memory", "SearchPerformed").query(ZoneInfo("UTC"))
-    assert (query["about"], query["types"], query["actor_kind"]) == ("k", READS, "user")
+    assert set(Choice().query(ZoneInfo("UTC")).values()) == {None, False}
+    query = Choice("k", "reads", "user", "memory", "SearchPerformed", principal="p").query(ZoneInfo("UTC"))
+    assert (query["about"], query["types"], query["by"], query["principal"]) == ("k", READS, "user", "p")
     assert Choice(what="changes").query(ZoneInfo("UTC"))["event_class"] == "audit"
+
+
+def test_counts_ask_for_no_kind() -> None:
+    """They are of every kind: about what, whose and when alone."""
+    frame = Choice("k", "reads", "ai", "memory", "SearchPerformed", principal="p").frame(ZoneInfo("UTC"))
+    assert frame == {"about": "k", "principal": "p", "since": None, "until": None}

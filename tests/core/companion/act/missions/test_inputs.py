@@ -11,9 +11,10 @@ import pytest
 from core.bootstrap import Core
 from core.companion.act.missions.inputs import Candidate, Source, Sources
 from core.companion.act.missions.mission import Input
-from core.events.actor import LOCAL_OPERATOR, run_as, system
+from core.errors import Forbidden
+from core.events.actor import LOCAL_OPERATOR, run_as, system, user
 from tests.support.dialogs import body
-from tests.support.missions import Field
+from tests.support.missions import Field, draft
 
 
 def source(name: str, resolve: Any) -> Source:
@@ -84,3 +85,17 @@ def test_every_source_lists_and_resolves(core: Core, field: Field) -> None:
 def test_class_of_the_inputs(core: Core, inputs: Any, expected: str) -> None:
     """The highest; a kind that nobody knows counts as sensitive."""
     assert core.companion.missions.sources.content_class(inputs) == expected
+
+
+def test_inputs_of_the_own_day_are_the_owners(core: Core, field: Field) -> None:
+    """An operator is not offered them, and a mission that names one is refused, whoever drew the form."""
+    missions = core.companion.missions
+    operator, owner = user("op", roles=("operator",)), user("ow", roles=("owner",))
+    own = Input("todo", "task", "open")
+    with run_as(operator):
+        assert {(s.module, s.kind) for s in missions.sources.all()} & {("todo", "task"), ("companion", "fact")} == set()
+        with pytest.raises(Forbidden):
+            missions.save(operator, draft(inputs=(own,)))
+    with run_as(owner):
+        assert ("todo", "task") in {(s.module, s.kind) for s in missions.sources.all()}
+        assert missions.save(owner, draft(inputs=(own,))) == "created"

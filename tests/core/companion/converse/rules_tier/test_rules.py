@@ -14,6 +14,7 @@ from core.companion.converse.rules_tier.answer import SUGGESTIONS, RuleAnswer, a
 from core.companion.reflect.goals.draft import Draft
 from core.errors import DatabaseUnavailable
 from core.events.actor import LOCAL_OPERATOR
+from core.usage.report import UsageReports
 from tests.support.companion import agent
 from tests.support.companion_events import at, put
 from tests.support.dialogs import body
@@ -133,7 +134,7 @@ def test_a_part_that_cannot_be_read(core: Core, monkeypatch: pytest.MonkeyPatch)
     def away(*_: Any, **__: Any) -> Any:
         raise DatabaseUnavailable("gone")
 
-    monkeypatch.setattr(type(core.usage.reports), "summary", away)
+    monkeypatch.setattr(UsageReports, "summary", away)
     answer = ask(core, "How is today?")
     assert "Not to be had now: Usage." in answer.says and lines(answer, "todo") and not lines(answer, "usage")
     assert "Not to be had now: Usage." in ask(core, "How was my week?").says

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from core.memory.notices import Notice
 
 SIZE_LIMIT = 20 * 1024 * 1024  # of one body, as the API's; a ZIP may unpack to ten times that
+MEMBERS = 10_000  # of an archive: its list alone would take long
 TOO_LARGE = f"Not read: one dialog of more than {SIZE_LIMIT // 2**20} MB. Split it."
 REQUEST_FIELDS = ("conversationJson", "profileJson")
 LIFTED = ("dialogKey", "ruId", "tuId", "composeMode", "photoUrl")
@@ -62,6 +63,9 @@ def _members(name: str, data: bytes, problems: list[Notice], numbered: bool) -> 
     budget = 10 * SIZE_LIMIT
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if len(archive.infolist()) > MEMBERS:
+                problems.append(Notice(name, f"Not read: the archive holds more than {MEMBERS:,} files."))
+                return
             for number, info in enumerate(archive.infolist(), start=1):
                 label = f"{name}: entry {number}" if numbered else f"{name}: {info.filename}"
                 if info.is_dir() or _is_side_file(info.filename):

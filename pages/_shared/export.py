@@ -1,6 +1,6 @@
 """Files of what a page shows: CSV for spreadsheets, JSON for machines. Pure.
 
-Text that a spreadsheet would compute (first character = + - @, a tab or a carriage return) gets an apostrophe in
+Text that a spreadsheet would compute (first character = + - @, a tab or the end of a line) gets an apostrophe in
 front; a text that begins with apostrophes before such a character gets one more, so that taking one away gives the
 original back. Numbers are never touched.
 """
@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import Any
 
 BOM = "\ufeff"  # without it Excel reads UTF-8 as the local code page
-STARTS = ("=", "+", "-", "@", "\t", "\r")
+STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full width
 
 
 def guard(text: str) -> str:
@@ -33,7 +33,8 @@ def unguard(text: str) -> str:
 def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
     """UTF-8 with a byte-order mark, CRLF, a header line; numbers unrounded."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    # Texts in quotes: where a semicolon or a tab separates cells, what follows one inside a text would be a new cell.
+    writer = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     writer.writerows([[_cell(row.get(column)) for column in columns] for row in rows])
     return (BOM + out.getvalue()).encode()

@@ -36,6 +36,7 @@ PERSONAL = (NAME, "lighthouse", EMAIL, "380671234599", RU, TU, FAVORITE)
 KEY = tips_key(RU, TU)
 FILE = f"{NAME}-{RU}.jsonl"
 MISSION, TALK, QUESTION = (f"5a0c5c6e-98f8-4f0a-9c1e-0f6f6ad1c00{n}" for n in range(3))
+CLIENT = "http://127.0.0.1/"  # of the test itself, which says what it asks for; the product's requests have a port
 REQUEST = "00000000-0000-4000-8000-00000000beef"
 
 
@@ -197,6 +198,11 @@ def named(text: str) -> list[str]:
     return [word for word in PERSONAL if word in text or word in plain]
 
 
+def lines(text: str) -> list[str]:
+    """Those that name something."""
+    return [line for line in text.splitlines() if named(line)]
+
+
 def files(folder: Path) -> dict[str, list[str]]:
     """What is named in files and in their names."""
     found = {}
@@ -214,7 +220,9 @@ def test_nothing_of_a_person_stays_where_it_does_not_belong(
     """Events, jobs, logs, errors, and all that our own folder holds once the work is done."""
     caplog.set_level(logging.INFO)
     said = everything(desk)
-    logs = "\n".join(f"{r.name} {r.getMessage()} {r.exc_text or ''}" for r in caplog.records)
+    logs = "\n".join(
+        f"{r.name} {r.getMessage()} {r.exc_text or ''}" for r in caplog.records if CLIENT not in r.getMessage()
+    )
     places = {
         "errors": "\n".join(said),
         "events": rows_of(dsn, "companion_events"),
@@ -222,7 +230,7 @@ def test_nothing_of_a_person_stays_where_it_does_not_belong(
         "proposals": rows_of(dsn, "companion_proposals"),
         "logs": logs,
     }
-    assert {where: named(text) for where, text in places.items() if named(text)} == {}
+    assert {where: lines(text) for where, text in places.items() if named(text)} == {}
     assert files(desk.settings.data_dir) == {}
     assert places["events"].count("\n") > 20 and "PersonalDataRevealed" in places["events"]
 
@@ -233,5 +241,5 @@ def test_an_erasure_leaves_nothing_either(desk: Core, dsn: str) -> None:
     desk.erasures.erase(KEY, "request", also=[both_keys(RU, TU)[1]])
     assert desk.events.flush(10)
     assert KEY not in rows_of(dsn, "companion_events") and "DialogErased" in rows_of(dsn, "companion_events")
-    assert named(rows_of(dsn, "companion_events", "desk_jobs", "client_memory_chunks")) == []
+    assert lines(rows_of(dsn, "companion_events", "desk_jobs", "client_memory_chunks")) == []
     assert files(desk.settings.data_dir) == {}

@@ -14,7 +14,6 @@ from core.access.people import Person
 from core.access.store import AccessStore
 from core.bootstrap import Core
 from core.errors import StatementTimeout, Unauthenticated
-from pages._shared import session
 from pages._shared.access import tokens
 from tests.pages.conftest import ODD, calm, texts
 
@@ -93,7 +92,7 @@ def test_rules_of_the_settings(core: Core, open_page: Open, monkeypatch: pytest.
 def test_not_oneself_by_accident(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked once more, and only then; the last administrator stays whatever is ticked."""
     me = {"iss": "https://id.x.org", "email": "ann@x.org", "email_verified": True}
-    monkeypatch.setattr(session, "claims", lambda: me, raising=False)
+    monkeypatch.setattr("pages._shared.access.who.claims", lambda: me)
     core.access_desk.set_rule("ann@x.org", ["admin"])
     core.access_desk.set_rule("bob@x.org", ["admin"])
     at = view(open_page, "roles")

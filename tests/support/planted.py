@@ -81,6 +81,11 @@ def _memory(core: Core) -> None:
     core.usage.record({"requestId": REQUEST, "dialogKey": KEY, "entries": [entry]})
 
 
+def plant_tasks(core: Core) -> None:
+    """One task, whose description gives orders."""
+    core.companion.records.tasks.create(SHORT, description=LONG)
+
+
 def _own_day(core: Core) -> None:
     today = datetime.now(UTC).date().isoformat()
     for name, given in (

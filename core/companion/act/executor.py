@@ -6,6 +6,7 @@ Source: spec/companion.md, TO-5.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +22,7 @@ from core.events.emitter import Events
 
 log = logging.getLogger(__name__)
 
+_OURS = re.compile("[0-9a-f]{64}")
 BROKEN = "The tool met an error of its own; nothing is known to have changed. The log says where."
 Stage = Callable[[ModuleTool, Mapping[str, Any], Actor], ToolResult]
 
@@ -62,7 +64,7 @@ class Executor:
             result, code = ToolResult(False, str(error)), error.code
         except Exception as bug:
             result, code = _broken(tool, bug), type(bug).__name__
-        self._tell(tool, who, result, code, began, _record(tool, params))
+        self._tell(tool, who, result, code, began, _record(tool, params, sure=False))
         return result
 
     def run(
@@ -79,7 +81,7 @@ class Executor:
             result, code = ToolResult(False, str(error)), error.code
         except Exception as bug:
             result, code = _broken(tool, bug), type(bug).__name__
-        self._tell(tool, actor, result, code, began, proposal_id or _record(tool, params))
+        self._tell(tool, actor, result, code, began, proposal_id or _record(tool, params, sure=result.success))
         return result
 
     def _refusal(self, tool: ModuleTool, params: Mapping[str, Any], actor: Actor) -> str | None:
@@ -112,12 +114,16 @@ def _permit(tool: ModuleTool, actor: Actor) -> None:
             require(actor, action)
 
 
-def _record(tool: ModuleTool, params: Any) -> str | None:
-    """The dialog that a call is about: with it the event, and the reason the AI gave, can be erased."""
+def _record(tool: ModuleTool, params: Any, *, sure: bool) -> str | None:
+    """The dialog that a call is about: with it the event, and the reason the AI gave, can be erased.
+
+    Unless it is `sure` that there is such a dialog, only what has the form of a key of ours: anything may stand there.
+    """
     try:
-        return next(iter(dialogs_of(tool, params)), None)
+        found = next(iter(dialogs_of(tool, params)), None)
     except Exception:  # arguments that no one has checked
         return None
+    return found if sure or (found is not None and _OURS.fullmatch(found)) else None
 
 
 def _broken(tool: ModuleTool, bug: Exception) -> ToolResult:

@@ -111,3 +111,16 @@ def test_a_zip_that_unpacks_to_too_much_is_not_unpacked() -> None:
     upload = read_upload("bomb.zip", packed.getvalue())
     assert not upload.bodies
     assert "more than the limit" in upload.problems[0].message
+
+
+def test_a_zip_of_very_many_files_is_not_looked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One refusal for all of them; as many as there may be are read."""
+    monkeypatch.setattr("core.services.uploads.MEMBERS", 3)
+    for files, read in ((3, 3), (4, 0)):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for number in range(files):
+                archive.writestr(f"{number}.json", json.dumps({"dialogKey": f"k{number}", "conversationJson": {}}))
+        upload = read_upload("many.zip", packed.getvalue())
+        assert len(upload.bodies) == read
+        assert len(upload.problems) == (not read)

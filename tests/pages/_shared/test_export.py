@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages._shared.export import guard, to_csv, to_json, unguard
+from tests.support import planted
 
 ROWS = [
     {"boost": -0.05, "delta": -1e-7, "text": "-2+3"},
@@ -33,7 +34,7 @@ def test_numbers_stay_numbers_and_unrounded() -> None:
     assert cells[3][:2] == ["", ""]
 
 
-@pytest.mark.parametrize("text", ["-2+3", "=1+1", "+380 44", "@home", "\tx", "- milk", "\rx"])
+@pytest.mark.parametrize("text", ["-2+3", "=1+1", "+380 44", "@home", "\tx", "- milk", "\rx", "\n=1", "\uff1d1+1"])
 def test_text_that_would_be_computed_is_guarded(text: str) -> None:
     """A spreadsheet takes the cell for text, and taking the apostrophe away gives the original."""
     assert load(to_csv([{"t": text}], ["t"]))[1] == [f"'{text}"]
@@ -65,3 +66,14 @@ def test_json_is_strict_and_holds_the_shown_columns_alone() -> None:
     read = json.loads(to_json(ROWS, ["delta", "text"]))
     assert read[0] == {"delta": -1e-7, "text": "-2+3"}
     assert read[2]["delta"] is None
+
+
+@pytest.mark.parametrize("text", [planted.SHORT, planted.LONG, planted.BLOCK, "a;=1+1", "a\t=1+1", 'a";=1+1'])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_begins_with_a_formula_whatever_separates_them(text: str, separator: str) -> None:
+    """A spreadsheet of another country splits at semicolons: the text stays one cell, and comes back whole."""
+    data = to_csv([{"t": text}], ["t"])
+    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=separator))
+    assert [[unguard(cell) for cell in row] for row in rows] == [["t"], [text]]
+    assert not rows[1][0].startswith(("=", "+", "-", "@"))
+    assert json.loads(to_json([{"t": text}], ["t"])) == [{"t": text}]

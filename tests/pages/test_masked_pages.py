@@ -88,12 +88,14 @@ def test_nothing_of_people_reaches_the_browser(
         at.run()
     calm(at)
     import os
+
     if os.environ.get("SHOW"):
         everything = b"\n".join(sent).decode("utf-8", "replace")
         import re
+
         for w in leaked(sent):
             for m in list(re.finditer(re.escape(w), everything))[:3]:
-                print("LEAK", page, query, w, repr(everything[max(0, m.start()-160):m.end()+60]))
+                print("LEAK", page, query, w, repr(everything[max(0, m.start() - 160) : m.end() + 60]))
     assert leaked(sent) == []
 
 

@@ -63,7 +63,7 @@ class Chain:
 
 
 class EventStore:
-    """Source: SQL functions companion_{append,query,count,prune}_events, companion_verify_slice, desk_activity and
+    """Source: SQL functions companion_{append,query,count,prune}_events, companion_verify_slice, desk_acts and
     desk_activity_counts."""
 
     def __init__(self, db: Database) -> None:
@@ -140,7 +140,7 @@ class EventStore:
         """As `query`, and `about`: what concerns one dialog, request or record, or follows from one event; `or_ai`: of
         `types` or done by an AI; `by`: user, api, system or ai.
 
-        SQL: desk_activity.
+        SQL: desk_acts.
         """
         params = {
             "p_about": about,
@@ -157,7 +157,7 @@ class EventStore:
             "p_limit": max(1, min(limit, PAGE_LIMIT)),
             "p_before_seq": before_seq,
         }
-        answer = self._db.rpc("desk_activity", params, read=True, returns=dict)
+        answer = self._db.rpc("desk_acts", params, read=True, returns=dict)
         return EventPage(tuple(_stored(row) for row in answer["rows"]), answer.get("next_before_seq"))
 
     def counts(

@@ -8,10 +8,9 @@ language sql immutable set search_path = public, extensions as $$
 $$;
 comment on function desk_event_by(text, text) is 'Who acts: user (a person), api (a program with a token), system, ai.';
 
--- Other arguments: the former one would stay beside it, and PostgREST could not choose.
-drop function if exists desk_activity(text, text, text, text, text, timestamptz, timestamptz, text[], integer, bigint);
+-- A name of its own: with other arguments under the old one PostgREST could not choose.
 
-create or replace function desk_activity(
+create or replace function desk_acts(
     p_about text default null, p_app_id text default null, p_type text default null, p_class text default null,
     p_by text default null, p_principal text default null, p_since timestamptz default null,
     p_until timestamptz default null, p_types text[] default null, p_without text[] default null,
@@ -61,7 +60,7 @@ begin
     return result;
 end
 $$;
-comment on function desk_activity is
+comment on function desk_acts is
     'Events, newest first, every filter before the limit; for whom an AI acted, who approved it; next_before_seq leads on.';
 
 create or replace function desk_activity_counts(
@@ -101,6 +100,6 @@ end
 $$;
 comment on function desk_activity_counts is 'How many events there are by type, class, part and who acts, and of whom.';
 
-revoke execute on function desk_event_by, desk_activity, desk_activity_counts from public, anon, authenticated;
-grant execute on function desk_event_by, desk_activity, desk_activity_counts to service_role;
+revoke execute on function desk_event_by, desk_acts, desk_activity_counts from public, anon, authenticated;
+grant execute on function desk_event_by, desk_acts, desk_activity_counts to service_role;
 notify pgrst, 'reload schema';

@@ -86,7 +86,7 @@ def test_a_preview_says_what_each_dialog_would_do(desk: Core) -> None:
     assert any(notice.kind == "limit" for notice in new.preview.notices)
     assert refused.refused and refused.refused.code == "missing_identity"
     assert (staged.dialogs, staged.windows, staged.long, staged.older) == (3, 4, 1, 20)
-    assert [p.label for p in desk.intake.preview(staged.sha, windows=False, start=1, limit=1)] == ["chat.jsonl, line 2"]
+    assert [p.label for p in desk.intake.preview(staged.sha, windows=False, start=1, limit=1)] == ["file 1, line 2"]
     in_windows = desk.intake.preview(staged.sha, windows=True, start=1, limit=1)[0].preview
     assert in_windows and in_windows.count("new") == 108
     assert len(spy.texts) == embedded and desk.dialogs.list().total == 1
@@ -113,8 +113,8 @@ def test_the_job_writes_every_dialog_and_names_the_refused(desk: Core) -> None:
     }
     refused = desk.intake.refused(done.id)
     assert [(row["label"], row["code"]) for row in refused] == [
-        ("chat.jsonl, line 2", "missing_identity"),
-        ("notes.txt", "unreadable"),
+        ("file 1, line 2", "missing_identity"),
+        ("file 2", "unreadable"),
     ]
     assert refused[0]["field"] == "ruId" and "secret" not in json.dumps(refused)
     assert [row.get("dialogKey") for row in desk.intake.results(done.id)] == ["k1", None, "k2", None]
@@ -288,7 +288,7 @@ def test_killed_in_the_middle_the_next_process_goes_on(env: Mapping[str, str], d
     assert broken.state == "running" and 3 <= broken.done < 40
     done = desk.jobs.finish_here(job.id)
     assert done.state == "done" and (done.result or {})["dialogs"] == 40
-    assert [row["label"] for row in desk.intake.results(job.id)] == [f"chat.jsonl, line {n}" for n in range(1, 41)]
+    assert [row["label"] for row in desk.intake.results(job.id)] == [f"file 1, line {n}" for n in range(1, 41)]
     assert desk.dialogs.list().total == 40 and desk.dialogs.check_rollups()["equal"]
     assert desk.dialogs.overview().chunks == 40 * 68
     assert done.kind == KIND

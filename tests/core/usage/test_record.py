@@ -100,7 +100,9 @@ def test_eight_writers(core: Core) -> None:
     """Eight threads, each with bodies of its own and one that all share: rows once, rollup equal."""
     threads = [
         threading.Thread(
-            target=lambda n=n: [core.usage.record(another(n * 10 + i)) for i in range(5)] + [core.usage.record(BODY)]
+            target=as_operator(
+                lambda n=n: [core.usage.record(another(n * 10 + i)) for i in range(5)] + [core.usage.record(BODY)]
+            )
         )
         for n in range(1, 9)
     ]
@@ -164,6 +166,7 @@ from core.clock import SystemClock
 from core.db.client import Database
 from core.events.emitter import open_events
 from core.usage.usage import Usage
+from tests.support.acting import as_operator
 db = Database({url!r}, "key", timeout_s=1, write_timeout_s=1)
 usage = Usage(db, open_events(db, Path({spool!r}), SystemClock()), SystemClock())
 print(usage.record({body!r}).as_json()["spooled"], flush=True)

@@ -275,7 +275,10 @@ def test_killed_in_the_middle_the_next_process_goes_on(env: Mapping[str, str], d
     """kill -9 of the process that ingests: another one takes the job up; every dialog is there once."""
     keys = [f"k{n:02}" for n in range(40)]
     job = desk.intake.start(stage(desk, *(body(key, messages=60) for key in keys)), windows=False)
-    code = "from core.cli.memory import open_core\nwith open_core() as c: c.jobs.work(); import time; time.sleep(90)\n"
+    code = (
+        "from core.cli.memory import open_core\nfrom core.events import run_as, system\nimport time\n"
+        "with run_as(system('bootstrap')), open_core() as c: c.jobs.work(); time.sleep(90)\n"
+    )
     other = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env})
     deadline = time.monotonic() + 60
     while desk.jobs.get(job.id).done < 3 and time.monotonic() < deadline:

@@ -21,6 +21,7 @@ from core.db.client import Database
 from core.events.emitter import Events, open_events
 from core.local.server import Endpoint, LocalSupabase
 from core.usage.usage import Usage
+from tests.support.acting import as_operator
 
 REQUEST = "6f1c2a7e-0000-4000-8000-000000000001"
 BODY: dict[str, Any] = {
@@ -166,7 +167,6 @@ from core.clock import SystemClock
 from core.db.client import Database
 from core.events.emitter import open_events
 from core.usage.usage import Usage
-from tests.support.acting import as_operator
 db = Database({url!r}, "key", timeout_s=1, write_timeout_s=1)
 usage = Usage(db, open_events(db, Path({spool!r}), SystemClock()), SystemClock())
 print(usage.record({body!r}).as_json()["spooled"], flush=True)

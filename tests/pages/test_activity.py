@@ -14,7 +14,7 @@ from core.bootstrap import Core
 from core.db.client import Database
 from core.errors import DatabaseUnavailable
 from core.events import run_as
-from core.events.actor import user
+from core.events.actor import ai, user
 from tests.pages.conftest import ODD, calm, texts
 
 Open = Callable[..., AppTest]
@@ -176,3 +176,103 @@ def test_the_files_hold_everything(stored: Core) -> None:
     rows = [row(event) for event in stored.events.store.find().rows]
     loaded = json.loads(to_json(rows, FIELDS))
     assert [json.loads(r["payload"])["dialog_key"] for r in loaded] and loaded[0]["seq"] == 2
+
+
+@pytest.mark.parametrize("role", ["viewer", "tuner", "operator", "owner"])
+def test_who_may_not_read_it(stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch, role: str) -> None:
+    """No event reaches them, neither here nor on Overview; what it takes is said."""
+    assert stored.events.flush()
+    monkeypatch.setenv("MEMORY_DESK_LOCAL_ROLE", role)
+    at = calm(open_page("activity"))
+    assert "This page is for those who may see who did what: auditor or admin." in texts(at)
+    assert not at.dataframe
+    assert "Changes lately" not in texts(calm(open_page("overview")))
+
+
+@pytest.mark.parametrize("role", ["auditor", "admin"])
+def test_who_may_read_it(stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch, role: str) -> None:
+    """Everybody's acts; of the own day that something was done, its words to its owner alone."""
+    stored.events.emit("TaskCreated", {"task_id": "t-1", "title": "Dentist", "due_date": "2026-12-01"})
+    assert stored.events.flush()
+    monkeypatch.setenv("MEMORY_DESK_LOCAL_ROLE", role)
+    for page in ("activity", "overview"):
+        at = calm(open_page(page))
+        frames = str([d.value.to_dict() for d in at.dataframe])
+        assert "Task created" in frames and ("Dentist" in frames) is (role == "admin")
+
+
+def test_every_kind_of_act(stored: Core, open_page: Open) -> None:
+    """Reveals, exports, sign-ins and what AIs did beside changes; their numbers, and for how long they are kept."""
+    talk = ai("mcp:desk", "desk (MCP)", mission_id="mcp:1", iteration_id="c", rationale="asked", on_behalf_of="CI bot")
+    with run_as(user("oidc:0123456789abcdef", "ann@example.org")):
+        stored.events.emit("SignedIn", {"person": "p"})
+        stored.events.emit("PersonalDataRevealed", {"page": "dialogs", "dialog_key": "k1", "reason": "ticket 4711"})
+        stored.events.emit("DataExported", {"page": "usage", "what": "calls", "rows": 3, "revealed": False})
+    stored.events.emit("CompanionToolCalled", {"tool": "memory_status", "success": True}, actor=talk)
+    assert stored.events.flush()
+    at = calm(open_page("activity"))
+    said = texts(at)
+    assert "changes 2 · reveals 1 · exports 1 · reads of personal text 0 · sign-in and access 1 · AI 1" in said
+    assert "400 days, whatever their number" in said and "90 days, of these the newest 50,000" in said
+    for what, type in (
+        ("reveals", "Personal data revealed"),
+        ("exports", "Data exported"),
+        ("access", "Signed in"),
+        ("ai", "Companion tool called"),
+    ):
+        assert _types(calm(at.segmented_control(key="what").set_value(what).run())) == [type], what
+    assert at.dataframe[0].value["actor"][0] == "desk (MCP) for CI bot"
+    assert at.query_params["what"] in ("ai", ["ai"])
+    at.segmented_control(key="what").set_value("reveals").run()
+    assert (at.dataframe[0].value["reason"][0], at.dataframe[0].value["actor"][0]) == ("ticket 4711", "ann@example.org")
+
+
+def test_of_one_actor(stored: Core, open_page: Open) -> None:
+    """By name from a list; who it is never stands in the address. A kind of actor narrows the list."""
+    with run_as(user("oidc:0123456789abcdef", "ann@example.org")):
+        stored.events.emit("SignedIn", {"person": "p"})
+    with run_as(user("token:7", "CI bot")):
+        stored.events.emit("SearchPerformed", {"results": 1})
+    assert stored.events.flush()
+    at = calm(open_page("activity"))
+    assert _types(calm(at.selectbox(key="activity-who").set_value("oidc:0123456789abcdef").run())) == ["Signed in"]
+    assert "oidc" not in str(at.query_params) and "ann" not in str(at.query_params)
+    at.selectbox(key="by").set_value("api").run()
+    assert at.selectbox(key="activity-who").value == "" and _types(calm(at)) == ["Search performed"]
+
+
+def test_from_an_event_to_what_it_was_about(stored: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the dialog, which is in hand there and not in the address; only for those who may go there."""
+    assert stored.events.flush()
+    event = stored.events.store.find().rows[0]
+    at = open_page("activity")
+    key = at.session_state["desk.kept.activity.held"][0]
+    at.session_state[key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    at.run()
+    button = next(b for b in at.button if b.label == "Open the dialog")
+    monkeypatch.setattr("streamlit.switch_page", lambda *_, **__: None)  # one page is drawn at a time here
+    button.click().run()
+    assert at.session_state["desk.dialog"][0] == event.payload["dialog_key"]
+
+
+def test_the_file_of_all_pages_is_recorded(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it holds, and that it was taken, once it is made."""
+    import streamlit as st
+
+    from pages._shared import resources
+
+    for n in range(60):
+        core.events.emit("SearchPerformed", {"results": n})
+    assert core.events.flush()
+    files: dict[str, Callable[[], bytes]] = {}
+    button = st.download_button
+    monkeypatch.setattr(
+        st, "download_button", lambda *a, **named: (files.update({named["key"]: named["data"]}), button(*a, **named))[1]
+    )
+    monkeypatch.setattr("pages._shared.veil.lifted", lambda: None)
+    calm(open_page("activity"))
+    assert len(json.loads(files["activity-all-json"]())) == 60
+    assert resources.core().events.flush()
+    (row,) = core.events.store.find(type="DataExported").rows
+    assert row.payload == {"page": "activity", "what": "activity-all", "rows": 60, "revealed": False}
+    assert row.event_class == "audit"

@@ -76,3 +76,15 @@ def test_broken(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Feed, "read", away)
     said = texts(open_page("feed"))
     assert "Feed cannot be shown" in said and "took too long" in said
+
+
+@pytest.mark.parametrize("role", ["auditor", "operator", "admin"])
+def test_the_own_day_is_its_owners(
+    core: Core, open_page: Open, sql: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    """Others see that there was something."""
+    nudges(core, sql, 1)
+    sql.execute("update companion_nudges set data = jsonb_build_object('title', 'Swim at the lake')")
+    monkeypatch.setenv("MEMORY_DESK_LOCAL_ROLE", role)
+    said = texts(calm(open_page("feed")))
+    assert ("Swim at the lake" in said) is (role == "admin") and ("[own day]" in said) is (role != "admin")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import Core
@@ -16,7 +17,7 @@ from core.memory.keys import both_keys
 from core.memory.requests import AcrossRequest, SearchRequest
 from pages._shared.session import DIALOG
 from tests.pages.conftest import calm, texts
-from tests.pages.test_veil import leaked, sent  # noqa: F401
+from tests.pages.test_veil import PERSONAL, leaked, reveal, sent  # noqa: F401
 from tests.support.people import KEY, QUERY, RU, TU, dialog, remember
 
 pytestmark = pytest.mark.masked
@@ -24,7 +25,7 @@ Open = Callable[..., AppTest]
 MINE = {DIALOG: (KEY, RU, TU)}
 NOTE = "Олена Ковальська, olena.k@example.org"
 REQUEST = "00000000-0000-4000-8000-00000000beef"
-ASSISTANT = ai("mcp:desk", "desk (MCP)", mission_id="mcp:1", iteration_id="c-1", rationale=f"чай для {NOTE}")
+ASSISTANT = ai("mcp:desk", "desk (MCP)", mission_id="mcp:1", iteration_id="c-1", rationale="asked over MCP")
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def worked(core: Core, dsn: str) -> Core:
     core.search.across(AcrossRequest(QUERY))
     entry = {"provider": "p", "model": "m", "phase": "x", "promptTokens": 7, "completionTokens": 2}
     core.usage.record({"requestId": REQUEST, "dialogKey": KEY, "entries": [entry]})
-    made = core.tuning.labels.create("first set", NOTE)
+    made = core.tuning.labels.create("first set", "of olena.k@example.org")
     core.tuning.labels.add(made, KEY, [QUERY], category="facts")
     sheet = core.tuning.labels.query_set(made)
     chunks = [row.id for row in core.dialogs.chunks(KEY).rows]
@@ -87,21 +88,35 @@ def test_nothing_of_people_reaches_the_browser(
         sent.clear()
         at.run()
     calm(at)
-    import os
+    found = leaked(sent)
+    if page == "access":  # an example of an address stands in its form
+        found.remove("example.org")
+    assert found == []
 
-    if os.environ.get("SHOW"):
-        everything = b"\n".join(sent).decode("utf-8", "replace")
-        import re
 
-        for w in leaked(sent):
-            for m in list(re.finditer(re.escape(w), everything))[:3]:
-                print("LEAK", page, query, w, repr(everything[max(0, m.start() - 160) : m.end() + 60]))
-    assert leaked(sent) == []
+@pytest.mark.parametrize("revealed", [False, True])
+def test_labels_leave_as_they_are_shown(
+    worked: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch, revealed: bool
+) -> None:
+    """Queries and reasons masked, unless the page is revealed."""
+    files: dict[str, Callable[[], bytes]] = {}
+    button = st.download_button
+    monkeypatch.setattr(
+        st, "download_button", lambda *a, **named: (files.update({named["key"]: named["data"]}), button(*a, **named))[1]
+    )
+    made = worked.tuning.labels.sets()[0].id
+    at = open_page("tuning", session={"desk.kept.tuning.set": made}, query={"view": "sets"})
+    if revealed:
+        reveal(at)
+    text = files["export-jsonl"]().decode()
+    assert "judgement" in text and QUERY.split()[-1] in text
+    assert bool([word for word in PERSONAL if word in text]) is revealed
 
 
 def test_a_preview_of_an_upload_is_masked(core: Core, open_page: Open, sent: list[bytes]) -> None:  # noqa: F811
     """Nothing is stored of the person yet: names come from the dialog that was handed in, files go by a number."""
     at = open_page("operations")
+    sent.clear()
     data = json.dumps(dialog("Олена Ковальська", RU, TU, "Привіт, Олено! olena.k@example.org")).encode()
     at.file_uploader[0].set_value([("Олена Ковальська.json", data, "application/json")]).run()
     assert "file 1" in texts(calm(at)) + str([d.value.to_dict() for d in at.dataframe])

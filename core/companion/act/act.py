@@ -17,6 +17,7 @@ from core.companion.contract import Module
 from core.companion.settings import CompanionSettings
 from core.db.client import Database
 from core.events.emitter import Events
+from core.services.known import KnownPeople
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Act:
     proposals: Proposals
     timeline: Timeline
     reverts: Reverts
+    people: KnownPeople
 
 
 def open_act(db: Database, events: Events, clock: Clock, settings: CompanionSettings, modules: Iterable[Module]) -> Act:
@@ -40,4 +42,5 @@ def open_act(db: Database, events: Events, clock: Clock, settings: CompanionSett
     proposals = Proposals(ProposalStore(db), toolbox, policies, events, clock, executor.run)
     timeline = Timeline(db)
     inverses = {type: inverse for module in modules for type, inverse in module.inverses.items()}
-    return Act(toolbox, policies, executor, proposals, timeline, Reverts(db, events, clock, timeline, inverses))
+    reverts = Reverts(db, events, clock, timeline, inverses)
+    return Act(toolbox, policies, executor, proposals, timeline, reverts, KnownPeople(db))

@@ -44,7 +44,7 @@ class Doing:
             tool=tool.name,
             params=params,
             summary=planned.summary[:WORDS_MOST],
-            rationale=(planned.rationale or self._mission.objective)[:WORDS_MOST],
+            rationale=self._plain((planned.rationale or self._mission.objective)[:WORDS_MOST], tool, params),
         )
         began = self._timer()
         twice = tool.once_per_plan and tool.name in self._once
@@ -63,6 +63,16 @@ class Doing:
             return dialogs_of(tool, params)
         except Exception:  # arguments that no tool has taken
             return []
+
+    def _plain(self, words: str, tool: ModuleTool, params: Mapping[str, object]) -> str:
+        """A reason as it may stand in the log: it may be a model's text, or an objective that names somebody."""
+        try:
+            keys = dialogs_of(tool, params)
+        except Exception:  # arguments that no tool has taken
+            keys = []
+        for mask in (*self._act.people.masks(keys).values(), self._act.people.mask(None)):
+            words = mask.text(words)
+        return words
 
     def _refused(self, tool: ModuleTool, params: Mapping[str, object], twice: bool) -> ToolResult | None:
         if twice:

@@ -7,7 +7,7 @@ import os
 import streamlit as st
 from dotenv import dotenv_values
 
-from pages._shared import configuration, demo, guard, reads, tables
+from pages._shared import configuration, demo, guard, reads, tables, zone_card
 from pages._shared.examples import api_examples, versions
 from pages._shared.feedback import boundary
 from pages._shared.head import page_head
@@ -16,10 +16,14 @@ from pages._shared.resources import settings
 from pages._shared.sitemap import ROOT
 from pages._shared.tables import Column
 from pages._shared.weights import weights_card
+from pages._shared.zone import my_zone_name
 
 here = guard.enter("settings")
 head = page_head(here, "What this process runs with, where each value came from, and how other programs reach it.")
 given = settings()
+
+with boundary("Your time zone"):
+    zone_card.card()
 
 with panel(
     "Effective configuration", "The environment wins over the file .env; both are read at start. Secrets show as stars."
@@ -32,7 +36,7 @@ with panel(
         Column("origin", "From", width=95),
         Column("meaning", "Meaning"),
     )
-    tables.show(rows, columns, key="configuration", zone=given.time_zone, height="content")
+    tables.show(rows, columns, key="configuration", zone=my_zone_name(), height="content")
     tables.downloads(rows, [c.field for c in columns], name="configuration", key="configuration-file")
 
 left, right = st.columns(2)
@@ -41,7 +45,7 @@ with left, boundary("The weights"):
 with right, panel("Versions and paths", "What answers here; the database's own versions are on the Health page."):
     facts = versions(given)
     fact_columns = (Column("what", "What"), Column("value", "Value"))
-    tables.show(facts, fact_columns, key="versions", zone=given.time_zone, height="content")
+    tables.show(facts, fact_columns, key="versions", zone=my_zone_name(), height="content")
     tables.downloads(facts, ["what", "value"], name="versions", key="versions-file")
 
 with boundary("The demo data"):

@@ -34,6 +34,7 @@ from core.services.ingest import IngestService
 from core.services.intake import IntakeService
 from core.services.known import STALE_AFTER, KnownPeople
 from core.services.merge import MergeService
+from core.services.preferences import Preferences
 from core.services.recent import RecentSearches
 from core.services.recipe import RecipeService
 from core.services.recipe_setting import RecipeSetting
@@ -44,6 +45,7 @@ from core.services.snapshot_source import SnapshotSource
 from core.services.snapshots import SnapshotService
 from core.services.upload_files import UploadFiles
 from core.services.veil import Veil
+from core.services.views import Views
 from core.tuning.aftercheck import AfterChecks
 from core.tuning.loop import Loop
 from core.tuning.opening import open_tuning
@@ -144,6 +146,8 @@ def build_core(
             events=events,
             access_desk=AccessDesk(db, events, clock, settings),
             veil=Veil(people, events, clock),
+            views=Views(db, people, events, clock),
+            preferences=Preferences(db, events, clock, settings.zone),
             embedder=active,
             dialogs=dialogs,
             search=search,

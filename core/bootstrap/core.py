@@ -29,6 +29,7 @@ from core.services.erase import EraseService
 from core.services.ingest import IngestService
 from core.services.intake import IntakeService
 from core.services.merge import MergeService
+from core.services.preferences import Preferences
 from core.services.recent import RecentSearches
 from core.services.recipe import RecipeService
 from core.services.reembed import ReembedService
@@ -37,6 +38,7 @@ from core.services.search import SearchService
 from core.services.snapshot_source import SnapshotSource
 from core.services.snapshots import SnapshotService
 from core.services.veil import Veil
+from core.services.views import Views
 from core.tuning.aftercheck import AfterChecks
 from core.tuning.loop import Loop
 from core.tuning.opening import Tuning
@@ -60,6 +62,8 @@ class Core:
     events: Events
     access_desk: AccessDesk
     veil: Veil
+    views: Views
+    preferences: Preferences
     embedder: ActiveEmbedder
     dialogs: DialogReads
     search: SearchService

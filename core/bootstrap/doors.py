@@ -16,7 +16,7 @@ from core.bootstrap.core import Core
 from core.bootstrap.doors_companion import COMPANION
 
 # Without a door. Rooms that ask by themselves, what every part stands on, and the parts of the companion's own.
-OPEN: Final = frozenset({"settings", "clock", "db", "local", "access_desk", "veil", "on_close"})
+OPEN: Final = frozenset({"settings", "clock", "db", "local", "access_desk", "veil", "views", "preferences", "on_close"})
 
 _MEMORY: Final[Mapping[str, Mapping[str, str]]] = {
     "events": {

@@ -49,7 +49,7 @@ COMPANION: Final[Mapping[str, Mapping[str, str]]] = {
         "decide_proposals": "proposals.approve proposals.reject proposals.retry",
         "companion_policy": "policies.override policies.set_policy",
         "revert_ai": "reverts.revert",
-        PRODUCT: "toolbox.register proposals.expire proposals.stage reverts.prune",
+        PRODUCT: "toolbox.register proposals.expire proposals.stage reverts.prune people",
     },
     "companion.measures": {_DAY: "daily"},
     "companion.projections": {_DAY: "day", PRODUCT: "close invalidate"},

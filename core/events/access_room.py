@@ -20,3 +20,11 @@ ACCESS = _of(
     _fact("DataExported", AUDIT, ident="dialog_key", word="page record what", count="rows", flag="revealed"),
     _fact("DialogOpened", OBSERVATION, ident="dialog_key"),
 )
+
+# What people keep for themselves and for the team.
+VIEWS = _of(
+    "views",
+    _fact("ViewSaved", AUDIT, word="view_id page", title="name", flag="shared replaced"),
+    _fact("ViewDropped", AUDIT, word="view_id page"),
+    _fact("PreferenceChanged", OBSERVATION, word="preference"),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.events.access_room import ACCESS
+from core.events.access_room import ACCESS, VIEWS
 from core.events.companion_room import COMPANION
 from core.events.desk_rooms import HEALTH, OPERATIONS, SNAPSHOTS, USAGE
 from core.events.event_type import EventType
@@ -117,7 +117,7 @@ MEMORY = _of(
 EVENTS: Mapping[str, EventType] = MappingProxyType(
     {
         known.name: known
-        for rooms in (MEMORY, SNAPSHOTS, OPERATIONS, USAGE, HEALTH, PILOT, COMPANION, PROFILES, LABELS, ACCESS)
+        for rooms in (MEMORY, SNAPSHOTS, OPERATIONS, USAGE, HEALTH, PILOT, COMPANION, PROFILES, LABELS, ACCESS, VIEWS)
         for known in rooms
     }
 )

@@ -11,8 +11,8 @@ import streamlit as st
 
 from core.health.report import Component, HealthReport
 from pages._shared import formats, light, tables
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 ACROSS = 3
 FIELDS = ("name", "label", "status", "reason", "hint", "since", "checked_at", "latency_ms")
@@ -39,7 +39,7 @@ def card(component: Component, now: datetime) -> None:
     since = formats.ago(component.since, now)
     st.caption(
         f"{component.status} since {since} · check took {formats.milliseconds(component.latency_ms)}",
-        help=f"Since {formats.moment(component.since, settings().zone)}, as seen by this process.",
+        help=f"Since {formats.moment(component.since, my_zone())}, as seen by this process.",
     )
     facts = facts_of(component.facts)
     if facts:
@@ -79,7 +79,7 @@ def migrations(found: Component) -> None:
         st.text(found.reason)
         return
     columns = (Column("name", "Migration", width="large"), Column("state", "State"))
-    tables.show(rows, columns, key="migrations", zone=settings().time_zone, height="content")
+    tables.show(rows, columns, key="migrations", zone=my_zone_name(), height="content")
     tables.downloads(rows, [c.field for c in columns], name="migrations", key="migrations-file")
     if found.hint:
         st.text(f"To do: {to_do(found.hint)}")

@@ -15,7 +15,8 @@ from core.errors import CoreError, DatabaseError
 from pages._shared import reads
 from pages._shared.formats import ago, clock, moment
 from pages._shared.fragments import fragment
-from pages._shared.resources import core, notebook, settings
+from pages._shared.resources import core, notebook
+from pages._shared.zone import my_zone
 
 log = logging.getLogger(__name__)
 RETRY_EVERY_S = 5.0
@@ -56,7 +57,7 @@ def broken(what: str, error: CoreError, *, holds: str = HOLDS) -> None:
         st.text(error.what)
         if error.hint:
             st.text(error.hint)
-        st.caption(f"Failing since {moment(since, settings().zone)} ({ago(since, now)}). {holds}")
+        st.caption(f"Failing since {moment(since, my_zone())} ({ago(since, now)}). {holds}")
         if st.button("Retry now", key=f"retry-{what}", icon=":material/refresh:"):
             reads.refresh()
             st.rerun()
@@ -90,7 +91,7 @@ def stale(read: reads.Read) -> None:
     """Says that figures are old, and why; draws nothing while they are fresh."""
     if read.failure is None:
         return
-    zone = settings().zone
+    zone = my_zone()
     now = datetime.now(UTC)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"stale-{read.at.timestamp()}"):
         st.badge("stale", color="orange")

@@ -12,6 +12,7 @@ from core.access import ACTIONS, who_may
 from core.events import run_as
 from pages._shared import session, veil
 from pages._shared.sitemap import Place, place
+from pages._shared.views import opening
 
 FRAMED = "desk.framed"
 
@@ -44,4 +45,5 @@ def enter(name: str) -> Place:
     if not session.may(here.action):
         _refuse(here)
     veil.arrive(name)
+    opening.arrive(name)
     return here

@@ -9,10 +9,11 @@ import streamlit as st
 
 from core.config import Settings
 from core.errors import CoreError
-from pages._shared import reveal
+from pages._shared import reveal, zone
 from pages._shared.formats import clock
 from pages._shared.resources import core, settings
 from pages._shared.sitemap import Place
+from pages._shared.views import control
 
 ENVIRONMENT = {"demo": "orange", "local": "blue", "hosted": "violet"}
 MEANING = {
@@ -25,14 +26,13 @@ MEANING = {
 class Head:
     """A drawn head; `as_of` fills in the moment once the page has its data."""
 
-    def __init__(self, slot: Any, settings: Settings) -> None:
+    def __init__(self, slot: Any) -> None:
         self._slot = slot
-        self._zone = settings.zone
 
     def as_of(self, *moments: datetime) -> None:
         """Says how old the oldest figure of the page is."""
         if moments:
-            self._slot.caption(f"as of {clock(min(moments), self._zone)}")
+            self._slot.caption(f"as of {clock(min(moments), zone.my_zone())}")
 
 
 def page_head(here: Place, sentence: str) -> Head:
@@ -44,10 +44,12 @@ def page_head(here: Place, sentence: str) -> Head:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             name = environment(given)
             st.badge(name, color=ENVIRONMENT[name], help=MEANING[name])  # type: ignore[arg-type]
-            st.badge(given.time_zone, color="gray", help="All times on this page are in this zone.")
+            st.badge(zone.my_zone_name(), color="gray", help=zone.says())
             slot = st.empty()
             reveal.control(here)
-    return Head(slot, given)
+            control.control(here)
+        control.told()
+    return Head(slot)
 
 
 def environment(given: Settings) -> str:

@@ -19,12 +19,13 @@ from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
 from pages._shared.usage import words
+from pages._shared.zone import my_zone, my_zone_name
 
 
 def figures(memory: MemoryOverview) -> None:
     """The health light with its reason, and the totals."""
     report = reads.health()
-    zone, now = settings().zone, datetime.now(UTC)
+    zone, now = my_zone(), datetime.now(UTC)
     last = formats.parse(memory.last_at)
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         light.badge(report.status)
@@ -56,7 +57,7 @@ def today() -> None:
     if not (read.value.used or read.value.expiry.total or now.events or then.events):
         return
     stale(read)
-    expiry, clock = read.value.expiry, formats.clock(read.at, settings().zone)
+    expiry, clock = read.value.expiry, formats.clock(read.at, my_zone())
     st.caption(f"Today beside yesterday, each up to the same time of day (as of {clock})")
     layout.figures(
         Figure(
@@ -134,7 +135,7 @@ def models(memory: MemoryOverview) -> None:
     columns = (Column("model", "Model"), Column("chunks", "Chunks", "count"), Column("state", "State"))
     says = "A search compares chunks of the active model only: cosine between two models means nothing."
     with panel("Chunks by embedding model (rows)", says):
-        tables.show(rows, columns, key="models", zone=settings().time_zone)
+        tables.show(rows, columns, key="models", zone=my_zone_name())
         tables.downloads(rows, [c.field for c in columns], name="chunks-by-model", key="models-file")
 
 
@@ -155,7 +156,7 @@ def pairs() -> None:
         "A search reads one key, so part of what is known about the pair stays out. Click a row to open it."
     )
     with panel("Pairs under two keys", says):
-        chosen = tables.show(rows, columns, key="pairs", zone=settings().time_zone, select=True)
+        chosen = tables.show(rows, columns, key="pairs", zone=my_zone_name(), select=True)
         if read.value.total > len(read.value.rows):
             st.caption(f"The first {len(read.value.rows)} of {formats.count(read.value.total)} pairs.")
         fields = ["dialog_key", *(c.field for c in columns)]
@@ -189,7 +190,7 @@ def changes(rows: Sequence[StoredEvent]) -> None:
         Column("facts", "Facts", width="large"),
     )
     named = [{**row, "type": formats.event(row["type"])} for row in shown]
-    tables.show(named, columns, key="changes", zone=settings().time_zone)
+    tables.show(named, columns, key="changes", zone=my_zone_name())
     tables.downloads(shown, [c.field for c in columns], name="changes", key="changes-file")
 
 

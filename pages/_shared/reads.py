@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -34,6 +35,7 @@ from core.services.demo_history import DemoRows
 from core.services.today import Today, today_and_yesterday
 from pages._shared import session, veil
 from pages._shared.resources import core, notebook
+from pages._shared.zone import my_zone_name
 
 T = TypeVar("T")
 PAGE = 25
@@ -65,19 +67,19 @@ def _standing(key: tuple[Any, ...], ask: Callable[[], Read[T]], dialog_key: str 
         last = book.last(key) if error.retryable else None
         if last is None:
             raise
-        return _shown(Read(last.value, last.at, error), dialog_key)
+        return shown(Read(last.value, last.at, error), dialog_key)
     book.keep(key, found)
-    return _shown(found, dialog_key)
+    return shown(found, dialog_key)
 
 
-def _shown(found: Read[T], dialog_key: str | None = None) -> Read[T]:
+def shown(found: Read[T], dialog_key: str | None = None) -> Read[T]:
     """The answer as this view shows it: what is kept is what is stored, and the veil falls after that."""
     return replace(found, value=veil.cover(found.value, dialog_key))
 
 
-def standing(key: tuple[Any, ...], ask: Callable[[], Read[T]]) -> Read[T]:
+def standing(key: tuple[Any, ...], ask: Callable[[], Read[T]], dialog_key: str | None = None) -> Read[T]:
     """The same for a page that keeps its reads in a room of its own."""
-    return _standing(key, ask)
+    return _standing(key, ask, dialog_key)
 
 
 def _now(built: Core, value: T) -> Read[T]:
@@ -140,12 +142,14 @@ def _chunks(
 
 
 def timeline(dialog_key: str) -> Read[tuple[TimelineDay, ...]]:
-    return _standing(("timeline", dialog_key), lambda: _timeline(core(), dialog_key))
+    """Its days begin in the zone of whoever looks."""
+    zone = my_zone_name()
+    return _standing(("timeline", dialog_key, zone), lambda: _timeline(core(), dialog_key, zone))
 
 
 @st.cache_data(ttl=60, max_entries=32, show_spinner=False)  # by day: a minute changes nothing
-def _timeline(_core: Core, dialog_key: str) -> Read[tuple[TimelineDay, ...]]:
-    return _now(_core, _core.dialogs.timeline(dialog_key, _core.settings.time_zone))
+def _timeline(_core: Core, dialog_key: str, zone: str) -> Read[tuple[TimelineDay, ...]]:
+    return _now(_core, _core.dialogs.timeline(dialog_key, zone))
 
 
 @st.cache_data(ttl=60, max_entries=64, show_spinner=False)
@@ -281,7 +285,7 @@ def _retrievals(_core: Core, what: str, arguments: tuple[Any, ...], options: dic
 def replays(what: str, argument: str, dialog_key: str | None) -> Read[Any]:
     """A search of the past asked again: `replay` of a record's id, `reconstruct` of a request's. Not kept beyond its
     lifetime."""
-    return _shown(_replays(core(), what, argument), dialog_key)
+    return shown(_replays(core(), what, argument), dialog_key)
 
 
 @st.cache_data(ttl=30, max_entries=16, show_spinner=False)
@@ -305,15 +309,16 @@ def demo_rows() -> DemoRows:
 
 
 def today() -> Read[Today]:
-    """Today beside yesterday, for the Overview."""
-    return _standing(("today",), lambda: _today(core()))
+    """Today beside yesterday, for the Overview; both begin in the zone of whoever looks."""
+    zone = my_zone_name()
+    return _standing(("today", zone), lambda: _today(core(), zone))
 
 
-@st.cache_data(ttl=20, max_entries=1, show_spinner=False)  # a few totals; six questions to the database
-def _today(_core: Core) -> Read[Today]:
+@st.cache_data(ttl=20, max_entries=8, show_spinner=False)  # a few totals; six questions to the database
+def _today(_core: Core, zone: str) -> Read[Today]:
     now = _core.clock.now()
     room = _core.usage.reports, _core.events.store, _core.snapshots.reads
-    return Read(today_and_yesterday(*room, now, _core.settings.zone), now)
+    return Read(today_and_yesterday(*room, now, ZoneInfo(zone)), now)
 
 
 def active_model() -> str | None:

@@ -9,8 +9,8 @@ from core.errors import CoreError
 from core.services.veil import LASTS, REASON
 from pages._shared import formats, session, veil
 from pages._shared.fragments import fragment
-from pages._shared.resources import settings
 from pages._shared.sitemap import Place
+from pages._shared.zone import my_zone
 
 EVERY_S = 20
 REFUSED = "desk.reveal.refused"
@@ -26,7 +26,7 @@ def control(here: Place) -> None:
         return
     found = veil.lifted()
     if found is not None:
-        until = formats.clock(found.until, settings().zone)[:5]
+        until = formats.clock(found.until, my_zone())[:5]
         st.badge(f"Revealed until {until}, recorded", color="red", icon=":material/visibility:")
         st.button("Hide", key="hide-personal", type="tertiary", on_click=veil.hide)
         _watch()

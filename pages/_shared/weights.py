@@ -7,8 +7,9 @@ import streamlit as st
 from core.memory.sources import SOURCES
 from pages._shared import tables
 from pages._shared.layout import panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 APPLIES = (
     "These boosts apply to searches through this product: its pages, its API and its command line. "
@@ -25,6 +26,6 @@ def weights_card() -> None:
     if not active.plain:
         says += " More rules than these decide: see Tuning, Profiles."
     with panel(f"Active weights, version {active.version}", says):
-        tables.show(rows, columns, key="weights", zone=settings().time_zone, height="content")
+        tables.show(rows, columns, key="weights", zone=my_zone_name(), height="content")
         tables.downloads(rows, ["source", "boost"], name="weights", key="weights-file")
         st.caption(APPLIES)

@@ -10,6 +10,7 @@ from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 FIELDS = ("name", "roles", "last_seen", "sessions", "id")
 COLUMNS = (
@@ -41,7 +42,7 @@ def show() -> None:
         for person in found
     ]
     with panel("People", "Whoever signed in, the latest first. Roles are what the rules say of them now."):
-        chosen = tables.show(rows, COLUMNS, key="access-people", zone=settings().time_zone, select=True)
+        chosen = tables.show(rows, COLUMNS, key="access-people", zone=my_zone_name(), select=True)
         tables.downloads(rows, FIELDS, name="people", key="access-people-file")
         if chosen is None:
             st.caption("Choose somebody to end their sessions.")

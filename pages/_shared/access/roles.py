@@ -15,6 +15,7 @@ from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 MEANS: dict[Role, str] = {
     "viewer": "reads, masked, and exports what is shown",
@@ -69,7 +70,7 @@ def _rules(rules: Sequence[RoleRule]) -> None:
         Column("by", "Set by", width=140),
         Column("at", "At", "when"),
     )
-    chosen = tables.show(rows, columns, key="access-rules", zone=settings().time_zone, select=True)
+    chosen = tables.show(rows, columns, key="access-rules", zone=my_zone_name(), select=True)
     tables.downloads(rows, FIELDS, name="roles", key="access-rules-file")
     if chosen is None:
         st.caption("Choose a rule to drop it.")
@@ -124,5 +125,5 @@ def _table() -> None:
         for name, action in ACTIONS.items()
     ]
     columns = (Column("does", "May", pinned=True, width=380), *(Column(role, role, width=80) for role in MEANS))
-    tables.show(rows, columns, key="access-actions", zone=settings().time_zone, height=420)
+    tables.show(rows, columns, key="access-actions", zone=my_zone_name(), height=420)
     tables.downloads(rows, ("does", *MEANS), name="what-each-role-may", key="access-actions-file")

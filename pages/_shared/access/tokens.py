@@ -18,6 +18,7 @@ from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.resources import core, settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 MADE = "desk.access.made"
 SHOWN_S = 300.0
@@ -101,7 +102,7 @@ def _list(found: Sequence[ApiToken], now: datetime) -> None:
         Column("by", "By", width=130),
         Column("id", "Id", width=100),
     )
-    chosen = tables.show(rows, columns, key="access-tokens", zone=settings().time_zone, select=True)
+    chosen = tables.show(rows, columns, key="access-tokens", zone=my_zone_name(), select=True)
     tables.downloads(rows, FIELDS, name="api-tokens", key="access-tokens-file")
     if chosen is None:
         st.caption("Choose a token to revoke it.")

@@ -9,7 +9,8 @@ from core.events.verifying import Verified, verify_chain
 from pages._shared import formats, session
 from pages._shared.activity import reading
 from pages._shared.layout import panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 FOUND = "activity.chain"
 WORDS = {
@@ -31,7 +32,7 @@ def card() -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.badge("ok" if found.ok else "broken", color="green" if found.ok else "red")
                 st.text(sentence(found))
-            st.caption(f"Verified {formats.moment(at, settings().zone)}.")
+            st.caption(f"Verified {formats.moment(at, my_zone())}.")
 
 
 def sentence(found: Verified) -> str:
@@ -40,7 +41,7 @@ def sentence(found: Verified) -> str:
         return f"All {found.checked:,} events stand as they were written."
     row = f"Row {found.bad_seq:,}" if found.bad_seq is not None else "A row"
     if found.bad_event is not None:
-        at = formats.moment(found.bad_event.timestamp, settings().zone)
+        at = formats.moment(found.bad_event.timestamp, my_zone())
         row = f"{row} ({found.bad_event.type}, {at}, event {found.bad_event.id})"
     return f"{row} {WORDS.get(found.reason or '', f'does not verify: {found.reason}')}."
 

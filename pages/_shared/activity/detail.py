@@ -10,14 +10,14 @@ from pages._shared import formats, tables
 from pages._shared.activity import filters, links
 from pages._shared.activity.facts import facts, target, who, why
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (Column("what", "What"), Column("before", "Before"), Column("after", "After", width="large"))
 
 
 def show(event: StoredEvent) -> None:
-    zone = settings().zone
+    zone = my_zone()
     title, says = (
         f"{formats.event(event.type)}, row {event.seq:,}",
         f"{event.type}: {event.event_class}, {event.app_id}",
@@ -31,7 +31,7 @@ def show(event: StoredEvent) -> None:
             st.text(f"Reason: {why(event)}")
         rows = [vars(fact) for fact in facts(event.payload)]
         if rows:
-            tables.show(rows, COLUMNS, key="event-facts", zone=settings().time_zone, height="content")
+            tables.show(rows, COLUMNS, key="event-facts", zone=my_zone_name(), height="content")
         _ways(event)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -16,8 +17,8 @@ from pages._shared.export import to_csv, to_json
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.reads import Read
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 PLACE = "activity.place"
 HELD = "activity.held"
@@ -71,7 +72,7 @@ def show(choice: Choice, found: EventPage) -> StoredEvent | None:
             for event in found.rows
         ]
         key = _key(choice, turned)
-        chosen = tables.show(shown, COLUMNS, key=key, zone=settings().time_zone, select=True)
+        chosen = tables.show(shown, COLUMNS, key=key, zone=my_zone_name(), select=True)
         if chosen is not None:
             st.caption("This list stands still while a row is ticked; newer events come when the tick is taken away.")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -102,11 +103,11 @@ def _all_files(choice: Choice, *, complete: bool) -> None:
     """Files of all pages together, made when somebody clicks."""
     if complete:
         return
-    own = session.may("own_day")
+    own, zone = session.may("own_day"), my_zone()
     for label, make, mime in (("CSV", to_csv, "text/csv"), ("JSON", to_json, "application/json")):
         downloads.button(
             f"All matching, {label}",
-            partial(_whole, choice, make, own),
+            partial(_whole, choice, make, own, zone),
             what="activity-all",
             file_name=f"activity-all.{label.lower()}",
             mime=mime,
@@ -115,8 +116,8 @@ def _all_files(choice: Choice, *, complete: bool) -> None:
         )
 
 
-def _whole(choice: Choice, make: Callable[..., bytes], own: bool) -> tuple[bytes, int]:
-    rows = reading.every(choice, own)
+def _whole(choice: Choice, make: Callable[..., bytes], own: bool, zone: ZoneInfo) -> tuple[bytes, int]:
+    rows = reading.every(choice, own, zone)
     return make(rows, FIELDS), len(rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from pages._shared.activity.facts import row
 from pages._shared.activity.filters import Choice
 from pages._shared.reads import Read, standing
 from pages._shared.resources import core
+from pages._shared.zone import my_zone_name
 
 PAGE = 50
 EXPORT = 10_000
@@ -24,20 +26,22 @@ EXPORT = 10_000
 
 def events(choice: Choice, before_seq: int | None) -> Read[EventPage]:
     """A page of events, newest first."""
-    found = standing(("activity", choice, before_seq), lambda: _events(core(), choice, before_seq))
+    zone = my_zone_name()
+    found = standing(("activity", choice, before_seq, zone), lambda: _events(core(), choice, before_seq, zone))
     return replace(found, value=replace(found.value, rows=shown(found.value.rows, session.may("own_day"))))
 
 
 @st.cache_data(ttl=5, max_entries=32, show_spinner=False)  # an operator looks here right after doing something
-def _events(_core: Core, choice: Choice, before_seq: int | None) -> Read[EventPage]:
-    found = _core.events.store.find(**choice.query(_core.settings.zone), limit=PAGE, before_seq=before_seq)
+def _events(_core: Core, choice: Choice, before_seq: int | None, zone: str) -> Read[EventPage]:
+    found = _core.events.store.find(**choice.query(ZoneInfo(zone)), limit=PAGE, before_seq=before_seq)
     return Read(found, _core.clock.now())
 
 
 def counts(choice: Choice) -> Read[Counts]:
     """How many there are of each kind under what holds for all: about what, whose, between which days."""
     frame = Choice(choice.about, first=choice.first, last=choice.last, principal=choice.principal)
-    return standing(("activity-counts", frame), lambda: _counts(core(), frame))
+    zone = my_zone_name()
+    return standing(("activity-counts", frame, zone), lambda: _counts(core(), frame, zone))
 
 
 def actors() -> tuple[ActorCount, ...]:
@@ -47,13 +51,13 @@ def actors() -> tuple[ActorCount, ...]:
 
 
 @st.cache_data(ttl=10, max_entries=16, show_spinner=False)  # one look at every event
-def _counts(_core: Core, frame: Choice) -> Read[Counts]:
-    return Read(_core.events.store.counts(**frame.frame(_core.settings.zone)), _core.clock.now())
+def _counts(_core: Core, frame: Choice, zone: str) -> Read[Counts]:
+    return Read(_core.events.store.counts(**frame.frame(ZoneInfo(zone))), _core.clock.now())
 
 
-def every(choice: Choice, own: bool) -> list[dict[str, Any]]:
+def every(choice: Choice, own: bool, zone: ZoneInfo) -> list[dict[str, Any]]:
     """All that match, at most 10,000, for a file. `own`: whoever asks sees the own day. Errors: DatabaseError."""
-    store, query = core().events.store, choice.query(core().settings.zone)
+    store, query = core().events.store, choice.query(zone)
     rows: list[dict[str, Any]] = []
     before: int | None = None
     while len(rows) < EXPORT:
@@ -68,15 +72,19 @@ def every(choice: Choice, own: bool) -> list[dict[str, Any]]:
 def shown(events: Iterable[StoredEvent], own: bool) -> tuple[StoredEvent, ...]:
     """Without the own day where that is not theirs; the reason that an AI gave is a model's text, and is masked."""
     found = [event if own else without_own_day(event) for event in events]
-    keys = {str(event.payload["dialog_key"]) for event in found if _said(event) and event.payload.get("dialog_key")}
+    keys = {key for event in found if _said(event) and (key := _whose(event))}
     people = core().veil.people
     masks = people.masks(keys)
     return tuple(
         replace(event, actor=replace(event.actor, rationale=mask.text(event.actor.rationale or "")))
-        if _said(event) and (mask := masks.get(str(event.payload.get("dialog_key"))) or people.mask(None))
+        if _said(event) and (mask := masks.get(_whose(event)) or people.mask(None))
         else event
         for event in found
     )
+
+
+def _whose(event: StoredEvent) -> str:
+    return str(event.payload.get("dialog_key") or event.record_id or "")
 
 
 def _said(event: StoredEvent) -> bool:

@@ -10,8 +10,8 @@ from core.events.acts import ACTS, BY, Counts
 from core.events.store import AUDIT_DAYS, OBSERVATION_DAYS, OBSERVATION_MAX
 from pages._shared import formats, tables
 from pages._shared.activity.filters import Choice
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 KEPT = (
     f"Kept: changes, reveals, exports, sign-ins and decisions (audit) {AUDIT_DAYS} days, whatever their number; "
@@ -42,7 +42,7 @@ def tables_of(choice: Choice, counts: Counts) -> None:
             if ACTS[choice.what].has(one.type, one.event_class, one.by):
                 totals[one.type, one.app_id] += one.n
         types = [{"event": formats.event(type), "part": app, "n": n} for (type, app), n in totals.most_common()]
-        zone = settings().time_zone
+        zone = my_zone_name()
         left, right = st.columns(2)
         with left:
             st.caption("All that each of them did")

@@ -11,8 +11,9 @@ from core.errors import CoreError
 from pages._shared import formats, session
 from pages._shared.chat import talking
 from pages._shared.literal import literal
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.sitemap import place
+from pages._shared.zone import my_zone
 
 CHOICE = "chat-choice"
 NEW = "A new conversation"
@@ -98,5 +99,5 @@ def _gone() -> None:
 def _names(many: Iterable[Conversation]) -> dict[str, str]:
     """What each is called in the list: no two alike, and none changes with an answer."""
     oldest = sorted(many, key=lambda one: (one.created_at, one.id))
-    zone = settings().zone
+    zone = my_zone()
     return formats.apart({one.id: f"{one.title} · {formats.moment(one.created_at, zone)[5:16]}" for one in oldest})

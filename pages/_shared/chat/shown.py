@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.companion.converse.rules_tier.answer import Chart, RuleAnswer, Source, Table
 from pages._shared import charts, formats, tables
-from pages._shared.resources import settings
 from pages._shared.sitemap import PLACES, place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 KNOWN = frozenset(p.name for p in PLACES)
 MANY, LINE, HEAD = 16, 35, 36  # rows of a table that does not scroll; pixels of a row, of the head
@@ -36,7 +36,7 @@ def answer(found: RuleAnswer, key: str) -> None:
 
 def source(given: Source) -> None:
     """The page that shows the figures above, with what of it and as of when."""
-    when = formats.moment(given.as_of, settings().zone)[:16]
+    when = formats.moment(given.as_of, my_zone())[:16]
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if given.page in KNOWN:
             here = place(given.page)
@@ -53,7 +53,7 @@ def _table(table: Table, key: str) -> None:
     ]
     rows = [{name: _cell(value) for name, value in zip(names, row, strict=True)} for row in table.rows]
     height: int | Literal["content"] = "content" if len(rows) <= MANY else HEAD + LINE * MANY
-    tables.show(rows, columns, key=key, zone=settings().time_zone, height=height)
+    tables.show(rows, columns, key=key, zone=my_zone_name(), height=height)
 
 
 def _chart(chart: Chart, key: str) -> None:
@@ -78,7 +78,7 @@ def _chart(chart: Chart, key: str) -> None:
         with st.expander("Table", type="compact"):
             rows = [{"day": day, "value": _cell(v)} for day, v in zip(chart.days, chart.values, strict=True)]
             columns = (Column("day", "Day", "day"), Column("value", _upper(chart.unit), "amount"))
-            tables.show(rows, columns, key=f"{key}-rows", zone=settings().time_zone)
+            tables.show(rows, columns, key=f"{key}-rows", zone=my_zone_name())
 
 
 def _is_number(value: Any) -> bool:

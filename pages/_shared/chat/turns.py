@@ -17,8 +17,9 @@ from pages._shared import formats
 from pages._shared.chat import shown, talking
 from pages._shared.companion import inbox
 from pages._shared.literal import literal
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.sitemap import place
+from pages._shared.zone import my_zone
 
 CALLED = {"rules": "Rules", "server": "Own server", "cloud": "Gemini"}
 PERSON, ITSELF = ":material/person:", ":material/forum:"
@@ -142,7 +143,7 @@ def _who(one: Turn, meta: Mapping[str, Any]) -> str:
     if meta.get("model"):
         parts[0] += f", {literal(str(meta['model']))}"
     if one.answered_at is not None:
-        parts.append(formats.moment(one.answered_at, settings().zone)[:16])
+        parts.append(formats.moment(one.answered_at, my_zone())[:16])
         took = meta.get("latency_ms")
         if tier != "rules" and isinstance(took, (int, float)):
             parts.append(formats.milliseconds(took) if took < 1_000 else f"{took / 1_000:.1f} s")
@@ -161,7 +162,7 @@ def _sources(one: Turn) -> None:
     tools = [tool for call in one.calls if call.success and (tool := find(call.name)) is not None and tool.read_only]
     pages = dict.fromkeys(PAGES.get(tool.module, tool.module) for tool in tools)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        when = formats.clock(one.asked_at, settings().zone)
+        when = formats.clock(one.asked_at, my_zone())
         st.caption(f"Sources: the context as of {when}" + (", tools of" if pages else ""))
         for name in pages:
             if name in shown.KNOWN:

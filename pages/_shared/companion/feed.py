@@ -12,12 +12,15 @@ import streamlit as st
 
 from core.bootstrap import Core
 from core.companion.converse.feed import KINDS, Cursor, FeedPage, Item, Kind
+from core.events.owned import WITHHELD
 from pages._shared import address, formats, literal, reads, session, tables
+from pages._shared.companion import seen
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
 from pages._shared.reads import Read
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.sitemap import PLACES, place
+from pages._shared.zone import my_zone
 
 WORDS = {
     "any": "Everything",
@@ -92,7 +95,7 @@ def show(choice: Choice, found: Read[FeedPage]) -> None:
             st.text("Nothing of this kind.")
         else:
             empty("Nothing has happened yet", "What the companion notices, proposes and does will stand here.")
-    zone = settings().zone
+    zone = my_zone()
     for day, of_day in groupby(items, key=lambda item: item.at.astimezone(zone).date()):
         days = (found.at.astimezone(zone).date() - day).days
         with panel({0: "Today", 1: "Yesterday"}.get(days, f"{day:%A}, {day.isoformat()}"), key=f"feed-{day}"):
@@ -111,7 +114,7 @@ def show(choice: Choice, found: Read[FeedPage]) -> None:
 
 def _line(item: Item) -> None:
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"item-{item.id}"):
-        st.caption(f"{item.at.astimezone(settings().zone):%H:%M}", width=42)
+        st.caption(f"{item.at.astimezone(my_zone()):%H:%M}", width=42)
         with st.container(gap=None, width="stretch"):
             st.text(_title(item))
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -124,6 +127,14 @@ def _line(item: Item) -> None:
 
 
 def _title(item: Item) -> str:
+    """Chats and what was learned are the owner's, whatever they are about; a tool and a mission are nobody's day."""
+    if item.kind in ("chat", "insight") and not session.may("own_day"):
+        return WITHHELD
+    plain = str if item.kind in ("proposal", "iteration") else seen.shower(item.module)
+    return plain(_said(item))
+
+
+def _said(item: Item) -> str:
     if item.kind == "proposal":
         tool = core().companion.act.toolbox.find(item.title or "")
         return tool.label if tool else item.title or "A tool that is gone"

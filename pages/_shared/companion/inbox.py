@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 import streamlit as st
 
 from core.companion.act.proposal_store import Proposal
+from core.companion.act.toolbox import dialogs_of
 from core.companion.contract import ModuleTool
 from core.errors import CoreError
 from pages._shared import formats
-from pages._shared.companion import deciding
+from pages._shared.companion import deciding, seen
 from pages._shared.feedback import boundary
 from pages._shared.literal import literal, words
 from pages._shared.operations import outcome
 from pages._shared.parts import only
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.sitemap import place
+from pages._shared.zone import my_zone
 
 # A proposal is nothing that is: its card has a dashed edge. Keys and texts are broken where the card ends.
 DASHED = """<style>div[class*='st-key-proposal-'] {
@@ -71,10 +73,11 @@ def card(proposal: Proposal, now: datetime, *, with_module: bool) -> None:
             f"{_until(proposal, now)}",
             help=f"Mission {literal(proposal.mission_id)}, iteration {literal(proposal.iteration_id)}.",
         )
+        plain = seen.shower(proposal.module, _dialogs(tool, proposal))
         for name, value in parameters(tool, proposal.params):
-            _line(name, value)
-        _line("why", proposal.rationale)
-        _result(proposal)
+            _line(name, plain(value))
+        _line("why", plain(proposal.rationale))
+        _result(proposal, plain)
         _buttons(proposal, label, now)
 
 
@@ -110,14 +113,21 @@ def _until(proposal: Proposal, now: datetime) -> str:
     if proposal.status != "pending" or proposal.expires_at is None:
         return ""
     left = formats.ago(proposal.expires_at, now).removesuffix(" from now")
-    return f" · expires in {left}, {formats.moment(proposal.expires_at, settings().zone)[:16]}"
+    return f" · expires in {left}, {formats.moment(proposal.expires_at, my_zone())[:16]}"
 
 
-def _result(proposal: Proposal) -> None:
+def _dialogs(tool: ModuleTool | None, proposal: Proposal) -> list[str]:
+    try:
+        return dialogs_of(tool, proposal.params) if tool else []
+    except Exception:  # arguments of another version of the tool
+        return []
+
+
+def _result(proposal: Proposal, plain: Callable[[str], str]) -> None:
     if proposal.result is not None:
-        _line("result", str(proposal.result.get("message") or ""))
+        _line("result", plain(str(proposal.result.get("message") or "")))
     if proposal.feedback:
-        _line("reason", proposal.feedback)
+        _line("reason", plain(proposal.feedback))
 
 
 def _line(label: str, value: str) -> None:

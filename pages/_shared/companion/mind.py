@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from core.companion.reflect.pulse.store import ShownNudge
 from core.companion.reflect.streaks import Streak
 from core.events import Actor, run_as
 from pages._shared import reads, session
+from pages._shared.companion import seen
 from pages._shared.operations import outcome
 from pages._shared.reads import Read
 from pages._shared.resources import core
@@ -31,7 +33,8 @@ def mind() -> Reflection:
 
 
 def goals() -> Read[tuple[Goal, ...]]:
-    return reads.standing(("goals",), lambda: _read(core(), "goals"))
+    """Those of the own day to its owner alone; so are nudges and streaks."""
+    return _theirs(reads.standing(("goals",), lambda: _read(core(), "goals")))
 
 
 def facts() -> Read[tuple[Fact, ...]]:
@@ -41,11 +44,15 @@ def facts() -> Read[tuple[Fact, ...]]:
 
 def nudges() -> Read[tuple[ShownNudge, ...]]:
     """What is shown now: asked by every open page, every few seconds."""
-    return reads.standing(("nudges",), lambda: _nudges(core()))
+    return _theirs(reads.standing(("nudges",), lambda: _nudges(core())))
 
 
 def streaks() -> Read[tuple[Streak, ...]]:
-    return reads.standing(("streaks",), lambda: _read(core(), "streaks"))
+    return _theirs(reads.standing(("streaks",), lambda: _read(core(), "streaks")))
+
+
+def _theirs(found: Read[tuple[Any, ...]]) -> Read[tuple[Any, ...]]:
+    return replace(found, value=tuple(one for one in found.value if not seen.withheld(one.module)))
 
 
 def correlations() -> Read[tuple[Correlation, ...]]:

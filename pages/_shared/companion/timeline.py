@@ -13,15 +13,17 @@ from core.bootstrap import Core
 from core.companion.act.revert import Reverted
 from core.companion.act.timeline import EVENTS, MOST, Bucket, Done, Work
 from core.events import run_as
+from core.events.owned import OWN_DAY
 from pages._shared import address, formats, layout, reads, session, tables
-from pages._shared.companion import deciding, mind
+from pages._shared.companion import deciding, mind, seen
 from pages._shared.feedback import empty
 from pages._shared.layout import Figure
 from pages._shared.literal import literal, words
 from pages._shared.operations import outcome
 from pages._shared.reads import Read
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 DAYS = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "all": "all"}
 ASKED, MORE = "workbench-take-back", "workbench-all-events"
@@ -98,22 +100,27 @@ def _card(bucket: Bucket, now: datetime) -> None:
             st.badge("AI", color="violet", icon=":material/smart_toy:")
             st.markdown(f"**{_title(bucket)}**")
         st.caption(
-            f"{words(bucket.agent)} · {formats.moment(bucket.first_at, settings().zone)[:16]}, "
+            f"{words(bucket.agent)} · {formats.moment(bucket.first_at, my_zone())[:16]}, "
             f"{formats.ago(bucket.first_at, now)} · {formats.plural(bucket.total, 'event')}",
             help=f"Mission {literal(bucket.mission_id)}, iteration {literal(bucket.iteration_id)}.",
         )
-        st.text(bucket.rationale)
+        modules = {event.module for event in bucket.events}
+        st.text(seen.shower(next(iter(modules & OWN_DAY), ""), _dialogs(bucket))(bucket.rationale))
         st.text(_summary(bucket))
         with st.expander(f"What happened ({len(bucket.events):,})"):
             rows = [_row(event) for event in bucket.events]
             key = f"events-{bucket.events[0].seq}"
-            tables.show(rows, COLUMNS, key=key, zone=settings().time_zone, height="content")
+            tables.show(rows, COLUMNS, key=key, zone=my_zone_name(), height="content")
             tables.downloads(rows, FIELDS, name="ai-events", key=f"{key}-file")
         if session.remembered(ASKED, None) == name:
             _confirm(bucket, name)
         elif any(event.changes and event.outcome != "reverted" for event in bucket.events):
             asked = partial(session.remember, ASKED, name)
             st.button("Take back…", key=f"ask-{name}", icon=":material/undo:", type="tertiary", on_click=asked)
+
+
+def _dialogs(bucket: Bucket) -> list[str]:
+    return sorted({str(event.payload["dialog_key"]) for event in bucket.events if event.payload.get("dialog_key")})
 
 
 def _title(bucket: Bucket) -> str:
@@ -140,7 +147,8 @@ def _counts(types: Mapping[str, int]) -> str:
 
 def _row(event: Done) -> dict[str, Any]:
     said = event.payload
-    about = said.get("title") or said.get("name") or said.get("tool") or event.record_id
+    title = said.get("title") or said.get("name")
+    about = (seen.shower(event.module)(str(title)) if title else None) or said.get("tool") or event.record_id
     return {
         "at": event.at,
         "event": formats.event(event.type),

@@ -15,8 +15,9 @@ from pages._shared.companion import deciding, inbox
 from pages._shared.feedback import empty
 from pages._shared.layout import Figure, panel
 from pages._shared.reads import Read
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 VIEWS = {"waiting": "Waiting", "decided": "Decided", "timeline": "Timeline", "budget": "Budget"}
 MISSION = "workbench-mission"
@@ -103,7 +104,7 @@ def decided(choice: Choice, found: Read[ProposalPage]) -> None:
             st.text("No proposal was decided yet.")
             return
         rows = [row(proposal) for proposal in found.value.rows]
-        tables.show(rows, COLUMNS, key="decided", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="decided", zone=my_zone_name(), height="content")
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             _turn(found.value.total, "decided-page")
             tables.downloads(rows, FIELDS, name="proposals", key="proposals-file")

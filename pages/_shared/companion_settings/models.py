@@ -14,6 +14,7 @@ from pages._shared.companion_settings.acting import change
 from pages._shared.layout import panel
 from pages._shared.literal import words
 from pages._shared.resources import core, settings
+from pages._shared.zone import my_zone
 
 NAMES = {"rules": "Rules, no model", "server": "Own server", "cloud": "Gemini (Google)"}
 COLOURS = {"ready": "green", "off": "gray"}
@@ -65,7 +66,7 @@ def _consent(chosen: Choices) -> None:
         if chosen.consent is None:
             st.button("I agree", type="primary", key="consent-agree", on_click=_agree)
             return
-        at = formats.moment(chosen.consent.at, settings().zone)[:16]
+        at = formats.moment(chosen.consent.at, my_zone())[:16]
         st.text(f"{chosen.consent.by} agreed on {at}, to version {chosen.consent.version} of this text.")
         st.button("Take it back", key="consent-revoke", on_click=_revoke)
 

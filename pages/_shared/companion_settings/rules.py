@@ -12,7 +12,8 @@ from pages._shared.companion_settings.models import NAMES
 from pages._shared.insights import learning
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 
 def show() -> None:
@@ -38,12 +39,12 @@ def _weekly() -> None:
         if note is None:
             st.text("It has not been done yet: it comes with the daily job.")
         elif note.why:
-            st.text(f"{formats.moment(note.at, settings().zone)[:16]}: no model was asked, or it did not answer.")
+            st.text(f"{formats.moment(note.at, my_zone())[:16]}: no model was asked, or it did not answer.")
             st.text(note.why)
         else:
             by = NAMES.get(note.tier or "rules", "a model")
             st.text(
-                f"{formats.moment(note.at, settings().zone)[:16]}, by {by}: {note.proposed} proposed, "
+                f"{formats.moment(note.at, my_zone())[:16]}, by {by}: {note.proposed} proposed, "
                 f"{note.rejected} left out as not in the form asked for."
             )
         st.button("Look now", key="extract-now", on_click=_look)

@@ -13,9 +13,9 @@ from pages._shared.dialogs import taking_out
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import panel
 from pages._shared.prompts import reading as prompts
-from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 FLAGS = {
     "duplicate": "The same text stands twice in this dialog: it can take two places in a prompt.",
@@ -66,7 +66,7 @@ def _panel(dialog_key: str) -> None:
         row["flags"] = ", ".join(filter(None, (row["flags"], "found in a masked part")))
     # Bound to what is listed: a tick means a place, and with one chunk taken out the places mean others.
     listed = f"chunks-{page}-{source}-{flag}-{read.value.total}-{read.value.rows[0].id}"
-    chosen = tables.show(rows, COLUMNS, key=listed, zone=settings().time_zone, select=True, height="content")
+    chosen = tables.show(rows, COLUMNS, key=listed, zone=my_zone_name(), select=True, height="content")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:
             if "chunks" in st.session_state and st.session_state["chunks"] > pages:
@@ -85,7 +85,7 @@ def row_of(chunk: StoredChunk) -> dict[str, Any]:
     sent = formats.parse(chunk.sent_at)
     return {
         **{name: getattr(chunk, name) for name in FIELDS if name not in ("flags", "tags")},
-        "date": f"{sent.astimezone(settings().zone):%Y-%m-%d %H:%M}" if sent else chunk.note_date,
+        "date": f"{sent.astimezone(my_zone()):%Y-%m-%d %H:%M}" if sent else chunk.note_date,
         "flags": ", ".join(flag.replace("_", " ") for flag in chunk.flags),
         "tags": ", ".join(chunk.tags),
     }

@@ -16,10 +16,10 @@ from pages._shared.layout import Figure, panel
 from pages._shared.literal import words
 from pages._shared.operations import outcome, superseded
 from pages._shared.prompts import reading as prompts
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 ORDERS = {
     "tips": "made from RU then TU (the tips flow)",
@@ -67,7 +67,7 @@ def show(choice: DialogChoice, head: Head) -> None:
 
 
 def _figures(row: DialogRow, status: DialogStatus) -> None:
-    zone, now = settings().zone, datetime.now(UTC)
+    zone, now = my_zone(), datetime.now(UTC)
     note = formats.day(status.last_note_at)
     instants = {
         "Last message": status.last_message_at,
@@ -117,12 +117,12 @@ def _days(dialog_key: str) -> None:
     columns = (Column("day", "Day", "day"), Column("source", "Source"), Column("chunks", "Chunks", "count"))
 
     def table() -> None:
-        tables.show(rows, columns, key="days", zone=settings().time_zone)
+        tables.show(rows, columns, key="days", zone=my_zone_name())
         tables.downloads(rows, [c.field for c in columns], name="chunks-by-day", key="days-file")
 
     charts.card(
         "Chunks by day (rows)",
-        f"Dated chunks by their own day in {settings().time_zone}; days without any stay empty.",
+        f"Dated chunks by their own day in {my_zone_name()}; days without any stay empty.",
         charts.by_day(days, "chunks"),
         key="dialog-days",
         table=table,

@@ -12,8 +12,8 @@ from pages._shared import address, demo, formats, reads, session, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.overview import first_steps
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 LOOK_IN = {"ids": "ids and keys", "texts": "text of chunks"}
 SORT_NAMES = {
@@ -86,7 +86,7 @@ def show(head: Head) -> None:
         rows,
         columns,
         key=f"dialogs-{session.remembered('list-turn', 0)}",
-        zone=settings().time_zone,
+        zone=my_zone_name(),
         select=True,
         height="content",
     )
@@ -180,6 +180,6 @@ def _nothing(search: str, in_texts: bool) -> None:
 def option(row: DialogRow) -> str:
     """A dialog as one line of a list of choices."""
     last = formats.parse(row.last_at)
-    day = f"{last.astimezone(settings().zone):%Y-%m-%d}" if last else "undated"
+    day = f"{last.astimezone(my_zone()):%Y-%m-%d}" if last else "undated"
     size, short = formats.plural(row.chunks, "chunk"), formats.key(row.dialog_key)
     return f"{veil.pair(row.ru_id, row.tu_id)} · {size} · {day} · {short}"

@@ -15,8 +15,9 @@ from pages._shared import address, charts, formats, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.health import drawing, reading
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 RANGES = {"24": "24 hours", "168": "7 days", "720": "30 days"}
 TIMED = ("auth", "database", "search")
@@ -36,7 +37,7 @@ def show() -> None:
         empty("No history yet", "The first look is made half a minute after the start, then one every minute.")
         return
     labels = _labels(found)
-    zone = settings().zone
+    zone = my_zone()
     charts.card(
         f"States over {RANGES[hours]} (by component)",
         "A gap: nobody looked, the state is unknown. Kept for 30 days.",
@@ -71,9 +72,9 @@ def daily(found: dict[str, Any] | None) -> None:
             return
         rows = [row for name in ("totals", "usage", "recall") if (row := _found(name, latest.get(name)))]
         columns = (Column("what", "What"), Column("found", "Found", width="large"))
-        tables.show(rows, columns, key="daily-found", zone=settings().time_zone, height="content")
+        tables.show(rows, columns, key="daily-found", zone=my_zone_name(), height="content")
         at = formats.parse(latest["at"])
-        st.caption(f"Made {formats.moment(at, settings().zone)}, in {latest.get('seconds', 0):g} s.")
+        st.caption(f"Made {formats.moment(at, my_zone())}, in {latest.get('seconds', 0):g} s.")
 
 
 def _found(name: str, part: dict[str, Any] | None) -> dict[str, str] | None:
@@ -118,7 +119,7 @@ def _labels(found: History) -> dict[str, str]:
 
 
 def _segments(found: History, labels: dict[str, str]) -> None:
-    zone = settings().zone
+    zone = my_zone()
     rows = [
         {
             "component": labels[s.component],
@@ -131,12 +132,12 @@ def _segments(found: History, labels: dict[str, str]) -> None:
         if s.component in labels
     ]
     columns = tuple(Column(name, name.capitalize()) for name in ("component", "status", "code", "from", "to"))
-    tables.show(rows, columns, key="health-segments", zone=settings().time_zone)
+    tables.show(rows, columns, key="health-segments", zone=my_zone_name())
     tables.downloads(rows, [c.field for c in columns], name="health-states", key="health-segments-file")
 
 
 def _latencies(found: History, labels: dict[str, str]) -> None:
-    zone = settings().zone
+    zone = my_zone()
     rows = [
         {"component": labels[p.component], "at": formats.moment(p.at, zone), "mean": p.mean, "most": p.most}
         for p in found.latency
@@ -148,5 +149,5 @@ def _latencies(found: History, labels: dict[str, str]) -> None:
         Column("mean", "Mean (ms)", "score"),
         Column("most", "Longest (ms)", "score"),
     )
-    tables.show(rows, columns, key="health-latencies", zone=settings().time_zone)
+    tables.show(rows, columns, key="health-latencies", zone=my_zone_name())
     tables.downloads(rows, [c.field for c in columns], name="health-latency", key="health-latencies-file")

@@ -11,8 +11,8 @@ from core.companion.reflect.correlations import Correlation, Scatter
 from pages._shared import charts, formats, tables
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary, empty
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 ACROSS = 2
 POINT = "#0072B2"
@@ -43,7 +43,7 @@ def _card(found: Correlation, start: int) -> None:
     days = mind.scatter(found)
     says = (
         f"{found.sentence} r {found.coefficient:+.2f}, p {p_words(found.p_value)}, {found.sample_size} days. "
-        f"Computed {formats.moment(found.computed_at, settings().zone)[:16]}."
+        f"Computed {formats.moment(found.computed_at, my_zone())[:16]}."
     )
     a, b = found.factor_a, found.factor_b
     title = f"{a.label} and {b.label}"
@@ -56,7 +56,7 @@ def _card(found: Correlation, start: int) -> None:
 
     def table() -> None:
         columns = tuple(Column(c.field, names.get(c.field, c.label), c.kind) for c in COLUMNS)
-        tables.show(rows, columns, key=f"pair-{found.id}", zone=settings().time_zone)
+        tables.show(rows, columns, key=f"pair-{found.id}", zone=my_zone_name())
         tables.downloads(rows, ["day", "a", "b"], name="correlation", key=f"pair-file-{found.id}")
 
     charts.card(title, says, drawn(days, a.label, b.label), key=f"scatter-{found.id}", table=table)

@@ -13,7 +13,8 @@ from pages._shared.companion import mind
 from pages._shared.feedback import empty
 from pages._shared.layout import Figure, figures
 from pages._shared.operations import outcome
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 UNDONE = "fact-undo"
 ORIGINS = {"rule": "from events", "llm": "from a model, accepted", "feedback": "from answers to nudges"}
@@ -55,7 +56,7 @@ def _card(fact: Fact, now: datetime) -> None:
         st.caption(
             f"{fact.category} · {', '.join(fact.source_modules) or 'no module'} · {ORIGINS[fact.origin]} · seen {times}"
             f"{against} · last {formats.ago(fact.last_confirmed, now)}",
-            help=f"Known since {formats.moment(fact.first_seen, settings().zone)}; "
+            help=f"Known since {formats.moment(fact.first_seen, my_zone())}; "
             f"{formats.plural(len(fact.source_events), 'event')} kept as its source.",
         )
     with right:

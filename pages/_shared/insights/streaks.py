@@ -13,8 +13,9 @@ from pages._shared import formats, tables
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary, empty
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 WORDS = {"active": "active", "at_risk": "at risk", "broken": "broken"}
 COLUMNS = (
@@ -54,7 +55,7 @@ def show(streaks: Sequence[Streak]) -> None:
         st.caption(note)
     with panel("Streaks", "Choose a row for its days. A day that is not over can still count."):
         rows = [row(streak) for streak in ranked]
-        chosen = tables.show(rows, COLUMNS, key="streaks", zone=settings().time_zone, select=True, height="content")
+        chosen = tables.show(rows, COLUMNS, key="streaks", zone=my_zone_name(), select=True, height="content")
         tables.downloads(rows, [column.field for column in COLUMNS], name="streaks", key="streaks-file")
     if chosen is not None:
         with boundary("The days of the streak"):
@@ -83,6 +84,6 @@ def _days(streak: Streak) -> None:
     with panel(f"The last {BACK} days", "Days without anything of it are left out."):
         st.text(streak.label)
         if rows:
-            tables.show(rows, DAYS, key="streak-days", zone=settings().time_zone, height="content")
+            tables.show(rows, DAYS, key="streak-days", zone=my_zone_name(), height="content")
         else:
             st.text("None of these days has anything of it.")

@@ -12,7 +12,8 @@ from pages._shared.companion import inbox
 from pages._shared.fragments import fragment
 from pages._shared.missions import reading, words
 from pages._shared.operations import outcome
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 WATCH_S = 2.0
 LABEL_PX = 92
@@ -49,7 +50,7 @@ def _list(mission: Mission, watched: bool) -> None:
 
 
 def _run(run: Iteration, now: datetime, *, opened: bool) -> None:
-    began = formats.moment(run.started_at, settings().zone)[:16]
+    began = formats.moment(run.started_at, my_zone())[:16]
     steps = formats.plural(len(run.steps), "step", "steps")
     label = f"{began} · {words.state(run.status)} · {steps} · {words.took(run, now)}"
     with st.expander(label, expanded=opened or run.status == "running"):

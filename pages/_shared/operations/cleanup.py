@@ -11,9 +11,9 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import acting, outcome
-from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone
 
 FORM = "cleanup"
 ASKED = "desk.cleanup.asked"
@@ -36,7 +36,7 @@ def show(head: Head) -> None:
         empty("No snapshot is expired", "The existing service never deletes them; they are kept for 14 days.")
         return
     rows = [{"type": kind, "rows": number} for kind, number in found.by_type.items()]
-    oldest = formats.moment(formats.parse(found.oldest), settings().zone)
+    oldest = formats.moment(formats.parse(found.oldest), my_zone())
     with panel("Expired snapshots by type (rows)", f"The oldest expired at {oldest}."):
         tables.show(
             rows, (Column("type", "Type"), Column("rows", "Rows", "count")), key="expired", zone="UTC", height="content"

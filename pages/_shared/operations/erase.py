@@ -14,10 +14,10 @@ from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.literal import words
 from pages._shared.operations import mending, outcome, typed
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 TABLE = (Column("table", "Table"), Column("rows", "Rows", "count"))
 RECORDS = (
@@ -51,7 +51,7 @@ def show(head: Head) -> None:
     ]
     if rows:
         with panel("Erasures", "Nothing of the person is in these records: a key is known by its salted hash alone."):
-            tables.show(rows, RECORDS, key="erasures", zone=settings().time_zone, height="content")
+            tables.show(rows, RECORDS, key="erasures", zone=my_zone_name(), height="content")
 
 
 def _written_again() -> None:
@@ -62,7 +62,7 @@ def _written_again() -> None:
         for row in again:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.badge("written again", color="red")
-                st.text(f"erased {formats.moment(formats.parse(row['erased_at']), settings().zone)}")
+                st.text(f"erased {formats.moment(formats.parse(row['erased_at']), my_zone())}")
                 st.button(
                     "Open it",
                     key=f"again-{row['id']}-{row['dialog_key']}",

@@ -16,8 +16,9 @@ from pages._shared.fragments import fragment
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import acting, outcome, reading, results
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 EVERY_S = 2.0
 COLOURS = {"queued": "gray", "running": "blue", "cancelling": "orange", "done": "green", "failed": "red"}
@@ -76,7 +77,7 @@ def show(head: Head) -> None:
     with panel("Ended jobs", "Newest first, kept for 30 days. Click a row for its result."):
         rows = [_row(job) for job in ended]
         chosen = tables.show(
-            rows, COLUMNS, key=f"jobs-{page}-{ended[0].id}", zone=settings().time_zone, select=True, height="content"
+            rows, COLUMNS, key=f"jobs-{page}-{ended[0].id}", zone=my_zone_name(), select=True, height="content"
         )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             pages = -(-read.value.total // reads.PAGE)

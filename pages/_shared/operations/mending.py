@@ -44,7 +44,7 @@ def _merges(_core: Core) -> Read[MergePage]:
 
 
 def superseded(dialog_key: str | None, page: int) -> Read[SupersededPage]:
-    return _superseded(core(), dialog_key, page)
+    return reads.shown(_superseded(core(), dialog_key, page), dialog_key)
 
 
 @st.cache_data(ttl=30, max_entries=8, show_spinner=False)  # looks at every row; the action judges each again
@@ -55,7 +55,7 @@ def _superseded(_core: Core, dialog_key: str | None, page: int) -> Read[Supersed
 
 def excluded(dialog_key: str | None) -> Read[ExcludedPage]:
     """What was taken out last, of a dialog or of all."""
-    return _excluded(core(), dialog_key)
+    return reads.shown(_excluded(core(), dialog_key), dialog_key)
 
 
 @st.cache_data(ttl=SHORT_S, max_entries=8, show_spinner=False)

@@ -13,8 +13,8 @@ from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import mending, outcome, typed
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 PICKED = "desk.merge.pair"
 CLICKED = "desk.merge.clicked"  # a row that stays ticked is one decision: it does not undo a swap
@@ -59,7 +59,7 @@ def _pairs(pairs: Any, total: int) -> None:
     ]
     columns = (Column("pair", "Pair"), Column("keys", "Chunks by key (rows)"), Column("last", "Last activity", "when"))
     key = f"pairs-table-{session.remembered(TURN, 0)}"
-    chosen = tables.show(rows, columns, key=key, zone=settings().time_zone, select=True, height="content")
+    chosen = tables.show(rows, columns, key=key, zone=my_zone_name(), select=True, height="content")
     if total > reads.PAGE:
         st.pagination(-(-total // reads.PAGE), key="pairs", bind="query-params", width=280)
     clicked = None
@@ -86,7 +86,7 @@ def _merge(kept: str, dropped: str) -> None:
 
 
 def _both(found: MergePreview) -> None:
-    zone = settings().zone
+    zone = my_zone()
     moments = ("last_write_at", "last_ingest_at", "last_read_at", "last_usage_at")
     sides = {"kept": found.kept, "dropped": found.dropped}
     rows: list[dict[str, Any]] = [
@@ -102,7 +102,7 @@ def _both(found: MergePreview) -> None:
             for what in moments
         ),
     ]
-    tables.show(rows, SIDE, key="merge-sides", zone=settings().time_zone, height="content")
+    tables.show(rows, SIDE, key="merge-sides", zone=my_zone_name(), height="content")
     if found.other_tables:
         st.text(f"Also under the key that goes: {_counts(found.other_tables)}.")
     st.text(
@@ -163,10 +163,10 @@ def _past() -> None:
             for row in page.rows
         ]
         key = f"merges-{page.rows[0].id}"  # another list: what was ticked by its place is another merge now
-        chosen = tables.show(rows, PAST, key=key, zone=settings().time_zone, select=True, height="content")
+        chosen = tables.show(rows, PAST, key=key, zone=my_zone_name(), select=True, height="content")
         if chosen is not None and page.rows[chosen].undone_at is None:
             row = page.rows[chosen]
-            until = formats.moment(formats.parse(row.undo_until), settings().zone)
+            until = formats.moment(formats.parse(row.undo_until), my_zone())
             st.text(f"It can be undone until {until}. Rows that came later stay where they are.")
             st.button("Undo this merge", key="merge-undo", icon=":material/undo:", on_click=_undo, args=(row.id,))
 

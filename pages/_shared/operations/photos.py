@@ -10,13 +10,14 @@ from core.events import run_as
 from core.jobs.job import Job
 from core.photos.image import FORMATS
 from core.photos.service import Described, Photo, PhotoPage
-from pages._shared import formats, reads, session, tables
+from pages._shared import formats, reads, session, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import acting, outcome, reading
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 FORM = "photos"
 UPLOAD_MB = 10
@@ -68,8 +69,8 @@ def _switch() -> None:
 def _choose(found: PhotoPage) -> Photo | None:
     rows = [
         {
-            "ru": photo.client_id,
-            "tu": photo.woman_id,
+            "ru": veil.person("RU", photo.client_id),
+            "tu": veil.person("TU", photo.woman_id),
             "key": formats.key(photo.dialog_key),
             "url": photo.source_id,
             "updated_at": photo.updated_at,
@@ -78,7 +79,7 @@ def _choose(found: PhotoPage) -> Photo | None:
     ]
     says = "Click one to describe it alone. A description is one chunk of at most 420 characters, found like a note."
     with panel("Photos without words", says):
-        chosen = tables.show(rows, COLUMNS, key="photos", zone=settings().time_zone, select=True)
+        chosen = tables.show(rows, COLUMNS, key="photos", zone=my_zone_name(), select=True)
         if found.total > len(found.rows):
             st.caption(f"The first {len(found.rows)} of {formats.count(found.total)}.")
         tables.downloads(rows, [c.field for c in COLUMNS], name="photos-without-words", key="photos-file")
@@ -122,7 +123,8 @@ def _all(found: PhotoPage) -> None:
 def _describe(photo: Photo, upload: bytes | None) -> None:
     def act() -> Described:
         with run_as(session.actor()):
-            return core().photos.describe(photo, upload=upload)
+            # Asked for again: in the one that was shown the URL is masked.
+            return core().photos.describe(core().photos.find(photo.id), upload=upload)
 
     described = outcome.attempt("Describing the photo", act)
     if described is not None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from core.access.masking import Known, Mask
+from core.memory.speakers import NAME_LINE
 from core.services.intake import DialogPreview, Staged
+from core.services.prepared import Preview
 from pages._shared import formats, tables, veil
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import reading
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 PAGE = reading.PREVIEWED
 COLUMNS = (
@@ -105,25 +109,37 @@ def detail(item: DialogPreview) -> None:
     """The chunks of one dialog with their state, and every notice about it."""
     if item.preview is None:
         return
+    plain = _shower(item.preview)
     left, right = st.columns((3, 2))
     with left, panel("Its chunks", "As they would be stored, in the order of the payload."):
         rows = [
             {
                 "state": part.state,
                 "source": part.chunk.source,
-                "source_id": part.chunk.source_id,
+                "source_id": plain(part.chunk.source_id),
                 "at": part.chunk.note_date or part.chunk.sent_at,
-                "text": part.chunk.text,
+                "text": plain(part.chunk.text),
             }
             for part in item.preview.chunks
         ]
-        tables.show(rows, CHUNKS, key=f"preview-chunks-{item.number}", zone=settings().time_zone)
+        tables.show(rows, CHUNKS, key=f"preview-chunks-{item.number}", zone=my_zone_name())
     with right, panel("What was odd", "Cut, dropped or missing, and how often."):
-        notices = [vars(notice) for notice in item.preview.notices]
+        notices = [{**vars(notice), "message": plain(notice.message)} for notice in item.preview.notices]
         if notices:
             tables.show(notices, NOTICES, key=f"preview-notices-{item.number}", zone="UTC", height="content")
         else:
             st.text("Nothing.")
+
+
+def _shower(found: Preview) -> Callable[[str], str]:
+    """Texts as this view shows them. Nothing need be stored of these people yet: the dialog itself says their names."""
+    if veil.revealed(found.dialog_key):
+        return str
+    names = (part.chunk.text for part in found.chunks if part.chunk.source == "profile")
+    named = tuple(text.removeprefix(NAME_LINE) for text in names if text.startswith(NAME_LINE))
+    mask = Mask(Known(named, tuple(id for id in (found.ru_id, found.tu_id) if id)))
+    stored = veil.shower(found.dialog_key)
+    return lambda text: stored(mask.text(text))
 
 
 def matches(origin: tuple[str, str] | None) -> None:
@@ -131,6 +147,7 @@ def matches(origin: tuple[str, str] | None) -> None:
     if origin is None:
         return
     found = reading.snapshot_body(*origin).value
+    plain = veil.shower(origin[0])
     says = (
         f"{found.found:,} of {len(found.matches):,} are stored already with the same text and date; "
         "they keep their id, so that they are not stored twice."
@@ -141,7 +158,7 @@ def matches(origin: tuple[str, str] | None) -> None:
             "entity": match.entity_type,
             "date": match.date,
             "source_id": match.source_id,
-            "text": match.text,
+            "text": plain(match.text),
         }
         for match in found.matches
     ]

@@ -14,8 +14,8 @@ from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import acting, outcome, reading, recipe
 from pages._shared.operations.jobs import duration
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 FORM = "reembed"
 COLUMNS = (
@@ -48,7 +48,7 @@ def _others(head: Head) -> None:
     rows = [vars(row) for row in found.models]
     says = f"A search compares chunks of {found.model} only. These are not searched until they are embedded again."
     with panel("Chunks of other models (rows)", says):
-        tables.show(rows, COLUMNS, key="other-models", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="other-models", zone=my_zone_name(), height="content")
         tables.downloads(rows, [c.field for c in COLUMNS], name="other-models", key="other-models-file")
     _decide(found, dialog_key)
 

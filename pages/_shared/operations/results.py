@@ -13,8 +13,9 @@ from core.services.intake import as_text
 from core.services.intake_job import COUNTS
 from pages._shared import downloads, formats, tables
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COUNT_WORDS = {"reembedded": "embedded again", "rate_per_s": "chunks a second"}
 WORDS = {
@@ -52,7 +53,7 @@ def _dialogs(job: Job) -> None:
         Column("warnings", "Warnings", "count"),
         Column("why", "Why", width="large"),
     )
-    tables.show(rows, columns, key=f"results-{job.id}", zone=settings().time_zone)
+    tables.show(rows, columns, key=f"results-{job.id}", zone=my_zone_name())
     refused = core().intake.refused(job.id)
     with st.container(horizontal=True):
         fields = ["dialog_key" if c.field == "key" else c.field for c in columns]

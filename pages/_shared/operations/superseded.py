@@ -12,8 +12,8 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import mending, outcome, typed
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("source", "Source", width=95, pinned=True),
@@ -48,7 +48,7 @@ def show(head: Head) -> None:
     if found.total:
         with panel("Superseded chunks", "They are still searched, beside the text that replaced them."):
             rows = [{name: getattr(row, name) for name in FIELDS} for row in found.rows]
-            tables.show(rows, COLUMNS, key="superseded", zone=settings().time_zone, height="content")
+            tables.show(rows, COLUMNS, key="superseded", zone=my_zone_name(), height="content")
             if found.total > reads.PAGE:
                 st.pagination(-(-found.total // reads.PAGE), key="old", bind="query-params", width=280)
             tables.downloads(rows, FIELDS, name="superseded", key="superseded-file")
@@ -82,7 +82,7 @@ def away(dialog_key: str | None) -> None:
             for row in page.rows
         ]
         key = f"away-{page.total}-{page.rows[0].content_hash[:8]}"  # one put back: the places mean others then
-        chosen = tables.show(rows, AWAY, key=key, zone=settings().time_zone, select=True, height="content")
+        chosen = tables.show(rows, AWAY, key=key, zone=my_zone_name(), select=True, height="content")
         if chosen is not None:
             row = page.rows[chosen]
             label = "Put it back" if row.id else "Let the next ingest write it again"

@@ -16,7 +16,8 @@ from pages._shared.layout import Figure, panel
 from pages._shared.literal import literal
 from pages._shared.own import acting, reading, rows, week
 from pages._shared.own.acting import Said
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 PAGE = "calendar"
 AHEAD = 14
@@ -24,7 +25,7 @@ AHEAD = 14
 
 def write(text: str, id: str) -> Said:
     today = reading.today()
-    found = quick.appointment(text, today, settings().zone)
+    found = quick.appointment(text, today, my_zone())
     core().companion.records.appointments.create(
         found.title, found.start, found.end, is_all_day=found.is_all_day, location=found.location, id=id
     )
@@ -80,12 +81,12 @@ def _span(row: Any) -> str:
     if row["is_all_day"]:
         last = date.fromisoformat(row["end_date"]) - timedelta(1)
         return "all day" if row["start_date"] == last.isoformat() else f"{row['start_date']} to {last}"
-    start, end = (datetime.fromisoformat(row[k]).astimezone(settings().zone) for k in ("start_at", "end_at"))
+    start, end = (datetime.fromisoformat(row[k]).astimezone(my_zone()) for k in ("start_at", "end_at"))
     return f"{start:%H:%M} to {end:%H:%M}" + ("" if start.date() == end.date() else f" on {end:%Y-%m-%d}")
 
 
 def _clock(at: str) -> str:
-    return f"{datetime.fromisoformat(at).astimezone(settings().zone):%H:%M}"
+    return f"{datetime.fromisoformat(at).astimezone(my_zone()):%H:%M}"
 
 
 def _delete(row: Any) -> None:
@@ -104,7 +105,7 @@ def _edit(row: Any) -> None:
         first = date.fromisoformat(row["start_date"])
         last = date.fromisoformat(row["end_date"]) - timedelta(1)
     else:
-        start, end = (datetime.fromisoformat(row[k]).astimezone(settings().zone) for k in ("start_at", "end_at"))
+        start, end = (datetime.fromisoformat(row[k]).astimezone(my_zone()) for k in ("start_at", "end_at"))
         first, last = start.date(), end.date()
     with st.form(f"appointment-form-{id}", border=False):
         st.text_input("Title", row["title"], max_chars=200, key=f"title-{id}")
@@ -122,7 +123,7 @@ def _edit(row: Any) -> None:
 
 
 def _save(row: Any) -> None:
-    id, zone = row["id"], settings().zone
+    id, zone = row["id"], my_zone()
     given = {key: st.session_state[f"{key}-{id}"] for key in ("title", "whole", "first", "last", "from", "until")}
     location = st.session_state[f"location-{id}"]
 

@@ -14,7 +14,8 @@ from pages._shared.feedback import stale
 from pages._shared.layout import Figure, panel
 from pages._shared.own import acting, reading, rows, week
 from pages._shared.own.acting import Said
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 PAGE = "drink"
 
@@ -83,7 +84,7 @@ def goal(now: float) -> None:
 
 def _row(entry: Any) -> None:
     id = entry["id"]
-    at = datetime.fromisoformat(entry["at"]).astimezone(settings().zone)
+    at = datetime.fromisoformat(entry["at"]).astimezone(my_zone())
     plain = entry["name"].lower() == entry["drink_type"]
     kind = "" if plain else f" · {entry['drink_type']}"
     with rows.row(

@@ -14,7 +14,8 @@ from pages._shared.feedback import stale
 from pages._shared.layout import Figure, panel
 from pages._shared.own import acting, reading, rows, week
 from pages._shared.own.acting import Said
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 PAGE = "food"
 GOALS = {
@@ -82,7 +83,7 @@ def goals() -> None:
 
 def _row(meal: Any) -> None:
     id = meal["id"]
-    at = datetime.fromisoformat(meal["at"]).astimezone(settings().zone)
+    at = datetime.fromisoformat(meal["at"]).astimezone(my_zone())
     kcal = "calories not known" if meal["calories"] is None else f"{meal['calories']:,g} kcal"
     protein = "" if meal["protein"] is None else f" · {meal['protein']:,g} g protein"
     says = f"{at:%H:%M} · {kcal}{protein}"

@@ -15,8 +15,9 @@ from pages._shared.layout import Figure, panel
 from pages._shared.literal import words
 from pages._shared.own import acting, reading, rows, week
 from pages._shared.own.acting import Said
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.sitemap import place as site_place
+from pages._shared.zone import my_zone
 
 PAGE = "places"
 
@@ -71,7 +72,7 @@ def visits() -> None:
         if not read.value:
             st.text("No visit and no position today.")
         for one in read.value:
-            at = datetime.fromisoformat(one["at"]).astimezone(settings().zone)
+            at = datetime.fromisoformat(one["at"]).astimezone(my_zone())
             way = f" · {one['distance_km']:.2f} km from the one before" if one["distance_km"] else ""
             name = one["place"] or f"{one['lat']:.5f}, {one['lng']:.5f}"
             kind = "visit" if one["place_id"] else "position"

@@ -10,8 +10,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from pages._shared import charts, tables
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLOURS = ("#0072B2", "#E69F00", "#7A7A7A")
 
@@ -60,5 +60,5 @@ def _table(days: Sequence[Mapping[str, Any]], series: Mapping[str, str], unit: s
         Column("day", "Day", "day"),
         *(Column(field, f"{name} ({unit})", "amount") for field, name in series.items()),
     )
-    tables.show(days, columns, key=f"{key}-table", zone=settings().time_zone, height="content")
+    tables.show(days, columns, key=f"{key}-table", zone=my_zone_name(), height="content")
     tables.downloads(days, [column.field for column in columns], name=key, key=f"{key}-file")

@@ -19,6 +19,7 @@ from pages._shared.literal import words
 from pages._shared.prompts import reading, rebuilt
 from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 OUTCOMES = {"any": "all", "empty": "nothing found", "fallback": "by words", "reported": "reported as wrong"}
 COLUMNS = (
@@ -72,7 +73,7 @@ def show(head: Head) -> None:
         rows = [row_of(record) for record in read.value.rows]
         shown = [c for c in COLUMNS if c.field != "place" or chunk_id]
         key = f"records-{page}-{read.value.rows[0].id}-{read.value.total}"
-        picked = tables.show(rows, shown, key=key, zone=settings().time_zone, select=True, height="content")
+        picked = tables.show(rows, shown, key=key, zone=my_zone_name(), select=True, height="content")
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             if pages > 1:
                 st.pagination(pages, key="records", bind="query-params", width=280)
@@ -84,7 +85,7 @@ def show(head: Head) -> None:
 
 
 def figures(totals: Totals) -> None:
-    zone, now = settings().zone, datetime.now(UTC)
+    zone, now = my_zone(), datetime.now(UTC)
     first = formats.parse(totals.first_at)
     layout.figures(
         Figure("Recorded", formats.count(totals.records), beneath=f"kept for {formats.plural(totals.days, 'day')}"),

@@ -11,9 +11,9 @@ from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.parts import only
 from pages._shared.prompts import reading
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("source", "Source", width=105),
@@ -29,7 +29,7 @@ def show(dialog: DialogChoice) -> None:
         found = reading.never(dialog.dialog_key, page).value
         since = formats.parse(found.first_at)
         out_of = f"out of {formats.plural(found.records, 'recorded search', 'recorded searches')}"
-        says = f"Of {veil.pair(dialog.ru_id, dialog.tu_id)}: {out_of} since {formats.moment(since, settings().zone)}."
+        says = f"Of {veil.pair(dialog.ru_id, dialog.tu_id)}: {out_of} since {formats.moment(since, my_zone())}."
         with panel("Chunks that no recorded search returned", says if found.records else ""):
             if not found.records:
                 st.text("No search of this dialog is recorded: nothing can be said about its chunks.")
@@ -38,7 +38,7 @@ def show(dialog: DialogChoice) -> None:
             st.text(f"{found.total:,} of {formats.plural(found.chunks, 'chunk')}{': ' + sources if sources else '.'}")
             rows = [{**row, "date": reading.date_of(row["note_date"], row["sent_at"])} for row in found.rows]
             if rows:
-                tables.show(rows, COLUMNS, key=f"never-{page}", zone=settings().time_zone)
+                tables.show(rows, COLUMNS, key=f"never-{page}", zone=my_zone_name())
                 pages = max(1, -(-found.total // reads.PAGE))
                 with st.container(horizontal=True, horizontal_alignment="distribute"):
                     if pages > 1:

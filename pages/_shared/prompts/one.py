@@ -11,10 +11,10 @@ from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
 from pages._shared.literal import words
 from pages._shared.prompts import finding, phases, reading, today, wrong
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice, choose_dialog
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("rank", "Place", "count", width=60, pinned=True),
@@ -55,7 +55,7 @@ def show(id: str, head: Head) -> None:
 
 
 def _head(record: Retrieval) -> None:
-    zone = settings().zone
+    zone = my_zone()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.badge("recorded", color="blue", help="Written down when the search was made.")
@@ -142,7 +142,7 @@ def _returned(record: Retrieval) -> None:
         hidden |= set() if standing else {"remark"}
         columns = [c for c in COLUMNS if c.field not in hidden]
         picked = tables.show(
-            rows, columns, key=f"returned-{record.id}", zone=settings().time_zone, select=True, height="content"
+            rows, columns, key=f"returned-{record.id}", zone=my_zone_name(), select=True, height="content"
         )
         tables.downloads(rows, finding.fields(rows), name="retrieval", key="returned-file")
     if picked is not None:

@@ -10,12 +10,12 @@ from core.usage.lines import RequestLine
 from core.usage.pricing import Cost, Tokens
 from pages._shared import formats, session, tables
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
 from pages._shared.usage import reading as usage
 from pages._shared.usage import words
 from pages._shared.usage.choices import REQUEST
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("phase", "Phase"),
@@ -51,7 +51,7 @@ def show(request_id: str | None, line: RequestLine | None = None) -> None:
                     "cost": words.cost(cost),
                 }
             )
-        tables.show(rows, COLUMNS, key="phases", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="phases", zone=my_zone_name(), height="content")
         total = line.tokens.total
         st.caption(f"{formats.plural(len(line.calls), 'call')}, {total:,} tokens in all.")
         if st.button("Its calls on Usage", icon=place("usage").icon, type="tertiary"):

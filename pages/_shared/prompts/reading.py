@@ -9,7 +9,7 @@ from core.retrievals.store import NeverRetrieved, RetrievalPage, Totals, WrongPa
 from core.services.replay import Reconstructed, Replayed
 from pages._shared import formats, reads, session
 from pages._shared.reads import PAGE, Read
-from pages._shared.resources import settings
+from pages._shared.zone import my_zone
 
 RECORD = "record"  # in the address: the id of a record says nothing about anybody
 REQUEST = "prompts-request"
@@ -58,7 +58,7 @@ def reconstructed(request_id: str) -> Read[Reconstructed | None]:
 def date_of(note_date: str | None, sent_at: str | None) -> str | None:
     """The day of a note as it is, the moment of a message in the zone of the settings."""
     sent = formats.parse(sent_at)
-    return f"{sent.astimezone(settings().zone):%Y-%m-%d %H:%M}" if sent else note_date
+    return f"{sent.astimezone(my_zone()):%Y-%m-%d %H:%M}" if sent else note_date
 
 
 def chosen() -> str | None:

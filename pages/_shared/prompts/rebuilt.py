@@ -12,8 +12,8 @@ from pages._shared import formats, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.layout import panel
 from pages._shared.prompts import phases, reading
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("rank", "Place", "count", width=60, pinned=True),
@@ -40,7 +40,7 @@ def show(request_id: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge("reconstructed", color="orange", help="Neither what was asked nor what was returned was written down.")
-        st.text(f"First call {formats.moment(found.at, settings().zone)}", width="content")
+        st.text(f"First call {formats.moment(found.at, my_zone())}", width="content")
     st.caption(
         "The query is built again from the messages and notes of up to that moment that are still stored, as the "
         f"service builds one; what it finds is what the memory gives today. {NOT_USED}"
@@ -76,7 +76,7 @@ def _answer(found: Reconstructed) -> None:
             st.text("Nothing.")
             return
         shown = [c for c in COLUMNS if c.field != "lexical" or found.replayed.profile.fusion]
-        tables.show(rows, shown, key="rebuilt", zone=settings().time_zone, height="content")
+        tables.show(rows, shown, key="rebuilt", zone=my_zone_name(), height="content")
         tables.downloads(rows, list(rows[0]), name="reconstructed", key="rebuilt-file")
         block = prompt_block(found.replayed.hits)
         with st.expander(f"Prompt block, ~{formats.short(estimate_tokens(block))} tokens (estimate)"):

@@ -16,8 +16,8 @@ from pages._shared import formats, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.prompts import reading
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("then", "Then", "count", width=60, pinned=True, help="Its place in the record."),
@@ -86,7 +86,7 @@ def _table(found: Replayed) -> None:
     if not rows:
         return
     columns = COLUMNS if found.before else [c for c in COLUMNS if c.field != "before"]
-    tables.show(rows, columns, key="drift", zone=settings().time_zone, height="content")
+    tables.show(rows, columns, key="drift", zone=my_zone_name(), height="content")
     tables.downloads(rows, list(rows[0]), name="replay", key="drift-file")
 
 

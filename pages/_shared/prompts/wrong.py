@@ -10,8 +10,8 @@ from pages._shared import actions, formats, reads, session, tables
 from pages._shared.layout import panel
 from pages._shared.parts import only
 from pages._shared.prompts import reading
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("at", "Reported", "when", width=130),
@@ -50,7 +50,7 @@ def reported(record: Retrieval) -> None:
 
 def _line(report: WrongContext) -> None:
     who = report.actor.get("display_name") or "somebody"
-    when = formats.moment(formats.parse(report.at), settings().zone)
+    when = formats.moment(formats.parse(report.at), my_zone())
     st.badge("withdrawn" if report.withdrawn_at else "reported", color="gray" if report.withdrawn_at else "orange")
     st.text(f"{report.rank}. {report.source}: {WRONG.get(report.reason, report.reason)}. {who}, {when}.")
     if report.withdrawn_at is None and st.button("Take back", key=f"withdraw-{report.id}", type="tertiary"):
@@ -85,7 +85,7 @@ def listed(dialog_key: str | None) -> None:
             }
             for report in found.rows
         ]
-        picked = tables.show(rows, COLUMNS, key=f"reports-{page}-{found.total}", zone=settings().time_zone, select=True)
+        picked = tables.show(rows, COLUMNS, key=f"reports-{page}-{found.total}", zone=my_zone_name(), select=True)
         pages = max(1, -(-found.total // reads.PAGE))
         if pages > 1:
             st.pagination(pages, key="reports", bind="query-params", width=280)

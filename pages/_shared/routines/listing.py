@@ -13,8 +13,8 @@ from pages._shared.feedback import empty, stale
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import outcome
 from pages._shared.reads import Read
-from pages._shared.resources import settings
 from pages._shared.routines import composing, editor, reading
+from pages._shared.zone import my_zone
 
 ACROSS = 3
 UNDONE = "routine-undo"
@@ -118,8 +118,8 @@ def _today(ritual: Ritual) -> str:
     if run is None:
         return "in progress since an earlier day" if ritual.running else "not done today"
     if run.open:
-        return f"begun at {formats.clock(run.started_at, settings().zone)[:5]}"
-    ended = formats.clock(run.ended_at or run.started_at, settings().zone)[:5]
+        return f"begun at {formats.clock(run.started_at, my_zone())[:5]}"
+    ended = formats.clock(run.ended_at or run.started_at, my_zone())[:5]
     return f"{reading.RUNS[run.status]} today at {ended}, {run.completed} of {run.total}"
 
 

@@ -7,9 +7,9 @@ import streamlit as st
 from core.companion.converse.rituals.ritual import Run
 from pages._shared import session, tables
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.routines import reading
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("started_at", "Started", "when"),
@@ -30,7 +30,7 @@ def show() -> None:
             st.text("No routine was run yet.")
             return
         rows = [row(run) for run in found.rows]
-        tables.show(rows, COLUMNS, key="runs", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="runs", zone=my_zone_name(), height="content")
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             pages = -(-found.total // reading.PAGE)
             if pages > 1:

@@ -17,8 +17,8 @@ from pages._shared import formats, session, veil
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.operations import outcome
-from pages._shared.resources import settings
 from pages._shared.routines import asking, reading, results
+from pages._shared.zone import my_zone
 
 SAID = "routine-said"  # what steps of a run came to, for this tab alone
 TOLD = "routine-told"  # what was typed in a run, for a later step of it, in this tab alone
@@ -109,7 +109,7 @@ def _step(ritual: Ritual, run: Run, pos: int, step: Step, info: Info | None, foc
         results.show(well, message, veil.cover(data), key=f"{run.id}-{pos}")
     if state.status == "done":
         if state.at and step.type != "info_display":
-            st.caption(f"at {formats.clock(state.at, settings().zone)}")
+            st.caption(f"at {formats.clock(state.at, my_zone())}")
     elif state.status == "running":
         st.caption("This runs, or the process that ran it is gone. Two minutes after its start it can be run again; "
                    "look first whether it was done.")  # fmt: skip

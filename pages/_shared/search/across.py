@@ -11,11 +11,11 @@ from core.memory.hits import AcrossResult, Hit
 from pages._shared import charts, formats, layout, reads, session, tables, veil
 from pages._shared.feedback import empty
 from pages._shared.layout import Figure, panel
-from pages._shared.resources import settings
 from pages._shared.search.drawing import Bar, scores
 from pages._shared.search.places import day
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("rank", "Place", "count", pinned=True),
@@ -65,7 +65,7 @@ def show(found: AcrossResult) -> None:
             rows,
             COLUMNS,
             key=f"across-{found.as_of.timestamp()}",
-            zone=settings().time_zone,
+            zone=my_zone_name(),
             select=True,
             height="content",
         )

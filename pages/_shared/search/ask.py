@@ -11,6 +11,7 @@ from pages._shared.dialogs.listing import option
 from pages._shared.session import DialogChoice
 
 MODES = ("both", "reply")
+NOW = "search-now"  # asked at once, for a view of a search
 SCOPES = {"one": "one dialog", "all": "all dialogs"}
 
 
@@ -62,7 +63,9 @@ def draw() -> SearchRequest | AcrossRequest | None:
                     help="The lexical fallback: words in common, not meaning. Marked as such.",
                 )
                 pressed = st.form_submit_button("Search", type="primary", icon=":material/search:")
-    if not pressed:
+    again = session.remembered(NOW, False)
+    session.remember(NOW, False)
+    if not pressed and not again:
         return None
     session.remember("query", query)
     if not (query or "").strip():

@@ -13,11 +13,11 @@ from core.memory import whatif
 from core.memory.sources import SOURCES
 from pages._shared import charts, formats, tables
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.search import drawing
 from pages._shared.search.sliders import SCALES, in_unit
 from pages._shared.search.view import View, active_of
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("source", "Source", pinned=True, width=100),
@@ -79,18 +79,18 @@ def show(view: View) -> None:
     if view.profile.budget_chars is not None:
         says += " The budget is left out here: it has no closed form."
     with panel("First change of each source", says):
-        tables.show(rows, COLUMNS, key="boosts", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="boosts", zone=my_zone_name(), height="content")
         tables.downloads(rows, [c.field for c in COLUMNS], name="boosts", key="boosts-file")
 
 
 def _slots(now: Mapping[str, int], before: Mapping[str, int]) -> None:
     rows = [{"source": s, "now": now.get(s, 0), "before": before.get(s, 0)} for s in dict.fromkeys([*now, *before])]
-    tables.show(rows, SLOTS, key="slots-rows", zone=settings().time_zone, height="content")
+    tables.show(rows, SLOTS, key="slots-rows", zone=my_zone_name(), height="content")
 
 
 def _flips(points: Mapping[str, whatif.FlipPoints]) -> None:
     rows = [{"source": s, "boost": flip.boost} for s, found in points.items() for flip in found.flips]
-    tables.show(rows, TICKS, key="flips-rows", zone=settings().time_zone)
+    tables.show(rows, TICKS, key="flips-rows", zone=my_zone_name())
 
 
 def _points(view: View, source: str) -> whatif.FlipPoints:

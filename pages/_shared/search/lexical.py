@@ -10,9 +10,9 @@ from core.memory.hits import Hit
 from pages._shared import formats, tables
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.search.view import View
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("rank", "Place by words", "count", pinned=True, width=110),
@@ -40,7 +40,7 @@ def show(view: View) -> None:
             return
         shared = sum(1 for row in rows if row["vector"] is not None and row["vector"] <= view.limit)
         st.text(f"{shared} of these {len(rows)} are also among the {view.limit} chosen by meaning.")
-        tables.show(rows, COLUMNS, key="lexical", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="lexical", zone=my_zone_name(), height="content")
         tables.downloads(rows, [*(c.field for c in COLUMNS), "id"], name="search-by-words", key="lexical-file")
 
 

@@ -11,11 +11,11 @@ from core.memory.hits import Hit
 from pages._shared import formats, tables
 from pages._shared.feedback import empty
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.search.drawing import Bar, scores
 from pages._shared.search.view import NEAR, View
 from pages._shared.search.whynot import explain
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("rank", "Place", "count", pinned=True, width=55),
@@ -78,7 +78,7 @@ def table(view: View) -> None:
             rows,
             columns,
             key=f"places-{view.found.as_of.timestamp()}",
-            zone=settings().time_zone,
+            zone=my_zone_name(),
             select=True,
             height="content",
         )
@@ -129,7 +129,7 @@ def move(before: int, now: int, limit: int) -> str:
 def day(sent_at: str | None) -> str | None:
     """The day of a message in the zone of the settings."""
     sent = formats.parse(sent_at)
-    return f"{sent.astimezone(settings().zone):%Y-%m-%d}" if sent else None
+    return f"{sent.astimezone(my_zone()):%Y-%m-%d}" if sent else None
 
 
 def nothing(view: View) -> None:

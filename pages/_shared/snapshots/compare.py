@@ -11,11 +11,11 @@ from pages._shared import formats, layout, session, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.snapshots import choices, payload, reading
 from pages._shared.snapshots.choices import Entity, look_at
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 DIALOGS = (
     Column("ru_id", "RU", pinned=True),
@@ -67,9 +67,7 @@ def _all(day_from: date, day_to: date, head: Head) -> None:
         return
     rows = [{**vars(row), "key": formats.key(row.dialog_key)} for row in found.rows]
     with panel("Dialogs that differ (entities)", "Most differences first. Click a row to see what changed."):
-        picked = tables.show(
-            rows, DIALOGS, key=f"differing-{page}", zone=settings().time_zone, select=True, height="content"
-        )
+        picked = tables.show(rows, DIALOGS, key=f"differing-{page}", zone=my_zone_name(), select=True, height="content")
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             pages = max(1, -(-found.total // reading.PAGE))
             if pages > 1:
@@ -106,7 +104,7 @@ def _changes(found: DialogDiff) -> None:
             rows,
             CHANGES,
             key=f"changed-{found.day_from}-{found.day_to}",
-            zone=settings().time_zone,
+            zone=my_zone_name(),
             select=True,
             height="content",
         )

@@ -14,10 +14,10 @@ from pages._shared import address, charts, formats, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.snapshots import choices, reading
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLOURS: Mapping[Status, str] = {
     "unknown": "rgba(128,128,128,0.12)",
@@ -67,7 +67,7 @@ def show(chosen: DialogChoice | None, last: date, head: Head) -> None:
     _calendar(found.value, page)
     rows = [{name: getattr(d, name) for name in ("day", *(c.field for c in DAYS[1:]))} for d in reversed(totals.value)]
     with panel("By day", "An empty cell is a day of which nothing is known: that is not zero. Click a row to see it."):
-        picked = tables.show(rows, DAYS, key="coverage-days", zone=settings().time_zone, select=True, height="content")
+        picked = tables.show(rows, DAYS, key="coverage-days", zone=my_zone_name(), select=True, height="content")
         tables.downloads(rows, [c.field for c in DAYS], name="coverage-by-day", key="coverage-days-file")
     if picked is not None:
         choices.go("day", day=date.fromisoformat(rows[picked]["day"]))
@@ -124,7 +124,7 @@ def _cells(calendar: Calendar) -> None:
         for day in row.days
     ]
     columns = (Column("row", "Row", "count"), Column("day", "Day", "day"), Column("status", "Status"))
-    tables.show(rows, columns, key="coverage-cells", zone=settings().time_zone)
+    tables.show(rows, columns, key="coverage-cells", zone=my_zone_name())
 
 
 def _calendar(calendar: Calendar, page: int) -> None:
@@ -147,7 +147,7 @@ def _calendar(calendar: Calendar, page: int) -> None:
         today = datetime.now(UTC).date()
         st.caption(f"Rows are numbered as in the table beneath, most missing first. Today is {today} in UTC.")
         picked = tables.show(
-            rows, DIALOGS, key=f"coverage-dialogs-{page}", zone=settings().time_zone, select=True, height="content"
+            rows, DIALOGS, key=f"coverage-dialogs-{page}", zone=my_zone_name(), select=True, height="content"
         )
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             pages = max(1, -(-calendar.total // reading.PAGE))

@@ -13,11 +13,11 @@ from pages._shared import formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.snapshots import acting, choices, payload, pinning, reading
 from pages._shared.snapshots.choices import Entity, look_at
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("entity_type", "Type", width=90, pinned=True),
@@ -72,7 +72,7 @@ def show(chosen: DialogChoice | None, last: date, head: Head) -> None:
 def listing(rows: tuple[StoredSnapshot, ...], total: int, page: int, *, key: str) -> None:
     """One page of snapshots; a click shows one in full."""
     shown = [row_of(row) for row in rows]
-    picked = tables.show(shown, COLUMNS, key=f"{key}-{page}", zone=settings().time_zone, select=True, height="content")
+    picked = tables.show(shown, COLUMNS, key=f"{key}-{page}", zone=my_zone_name(), select=True, height="content")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         pages = max(1, -(-total // reading.PAGE))
         if pages > 1:
@@ -123,7 +123,7 @@ def _verified(found: Verification, key: str | None) -> None:
             f"{formats.plural(found.differ, 'hash is', 'hashes are')} not that of the payload, of {found.checked:,}."
         )
         rows = [{**vars(wrong), "source_id": veil.text(wrong.source_id, key)} for wrong in found.differing]
-        tables.show(rows, MISMATCHES, key="mismatches", zone=settings().time_zone, height="content")
+        tables.show(rows, MISMATCHES, key="mismatches", zone=my_zone_name(), height="content")
         tables.downloads(rows, list(rows[0]), name="wrong-hashes", key="mismatches-file")
     if found.without_hash:
         st.caption(f"{formats.plural(found.without_hash, 'row has', 'rows have')} no hash to compare with.")

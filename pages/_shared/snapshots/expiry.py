@@ -15,10 +15,11 @@ from pages._shared.fragments import fragment
 from pages._shared.layout import panel
 from pages._shared.parts import only
 from pages._shared.reads import Read
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.session import DialogChoice
 from pages._shared.snapshots import acting, entities, reading
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 STATES = {"expiring": "Expiring", "expired": "Expired", "pinned": "Pinned", "without_expiry": "Without an expiry"}
 WORDS = {"expiring": "about to expire", "without_expiry": "without an expiry"}
@@ -81,7 +82,7 @@ def _cleanup(now: Expiry) -> None:
         f"{formats.count(seen.without_expiry)} without an expiry stay too."
     )
     if rows:
-        tables.show(rows, COLUMNS, key="cleanup-types", zone=settings().time_zone, height="content")
+        tables.show(rows, COLUMNS, key="cleanup-types", zone=my_zone_name(), height="content")
     if seen.expired:
         st.button(
             f"Delete {formats.plural(seen.expired, 'snapshot')}",

@@ -10,10 +10,10 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
 from pages._shared.literal import literal
-from pages._shared.resources import settings
 from pages._shared.snapshots import payload, reading
 from pages._shared.snapshots.choices import entity
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("sync_date", "Day", "day", pinned=True),
@@ -51,7 +51,7 @@ def show(head: Head) -> None:
     )
     rows = [row_of(day) for day in found.rows]
     with panel("Day by day", "Hashes are kept a year, payloads until the snapshot expires. Click a day to see it."):
-        picked = tables.show(rows, COLUMNS, key="history", zone=settings().time_zone, select=True)
+        picked = tables.show(rows, COLUMNS, key="history", zone=my_zone_name(), select=True)
         tables.downloads(rows, [c.field for c in COLUMNS], name="history", key="history-file")
     day = found.rows[picked] if picked is not None else latest
     if day is not None:

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.snapshots.fields import MISSING, FieldChange, code_points
 from pages._shared import tables
-from pages._shared.resources import settings
 from pages._shared.tables import Column
+from pages._shared.zone import my_zone_name
 
 WORDS = {"add": "added", "remove": "removed", "replace": "replaced"}
 COLUMNS = (
@@ -30,7 +30,7 @@ def rows_of(changes: Sequence[FieldChange]) -> list[dict[str, str]]:
 def show(changes: Sequence[FieldChange], *, key: str) -> None:
     """The changes as a table, with a file of them."""
     rows = rows_of(changes)
-    tables.show(rows, COLUMNS, key=f"{key}-fields", zone=settings().time_zone, height="content")
+    tables.show(rows, COLUMNS, key=f"{key}-fields", zone=my_zone_name(), height="content")
     st.caption('A value that is not there is said to be missing; null, "" and {} are values.')
     tables.downloads(rows, [c.field for c in COLUMNS], name="field-changes", key=f"{key}-fields-file")
 

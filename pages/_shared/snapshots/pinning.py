@@ -11,8 +11,8 @@ from core.services.pins import PIN_DAYS, REASON_LIMIT
 from core.snapshots.rows import StoredSnapshot
 from pages._shared import formats
 from pages._shared.parts import only
-from pages._shared.resources import settings
 from pages._shared.snapshots import acting
+from pages._shared.zone import my_zone
 
 FAILED = "desk.pin.failed"
 
@@ -24,7 +24,7 @@ def show(row: StoredSnapshot) -> None:
         st.error(failed)
     if row.pinned_until:
         who = (row.pin_actor or {}).get("display_name", "somebody")
-        until = formats.moment(formats.parse(row.pinned_until), settings().zone)
+        until = formats.moment(formats.parse(row.pinned_until), my_zone())
         st.text(f"Pinned until {until} by {who}: {row.pin_reason}")
         st.button("Let go of it", key=f"unpin-{row.id}", on_click=_unpin, args=(row.id,))
         return
@@ -46,7 +46,7 @@ def show(row: StoredSnapshot) -> None:
         )
         st.form_submit_button("Pin", icon=":material/keep:", on_click=_pin, args=(row.id,))
     st.caption(
-        f"Expires {formats.moment(expires, settings().zone)}. A pin keeps it {PIN_DAYS} days at most; "
+        f"Expires {formats.moment(expires, my_zone())}. A pin keeps it {PIN_DAYS} days at most; "
         "an erasure of the person takes it all the same."
     )
 

@@ -9,8 +9,9 @@ from typing import Any
 import streamlit as st
 
 from pages._shared import formats
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.today.lines import bar, lines, said
+from pages._shared.zone import my_zone
 
 Section = Mapping[str, Any]
 TITLES = 4
@@ -72,9 +73,9 @@ def _more(number: int) -> None:
 
 
 def _start(item: Section) -> datetime:
-    return datetime.fromisoformat(item["start"]).astimezone(settings().zone)
+    return datetime.fromisoformat(item["start"]).astimezone(my_zone())
 
 
 def _clocked(item: Section) -> str:
-    end = datetime.fromisoformat(item["end"]).astimezone(settings().zone)
+    end = datetime.fromisoformat(item["end"]).astimezone(my_zone())
     return f"{_start(item):%H:%M} to {end:%H:%M}  {item['title']}"

@@ -20,9 +20,10 @@ from pages._shared.feedback import boundary
 from pages._shared.layout import Figure, figures
 from pages._shared.operations import outcome
 from pages._shared.parts import only
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.tables import Column
 from pages._shared.tuning import acting, choices, drawing
+from pages._shared.zone import my_zone_name
 
 AXES = (*SOURCES, FUSION)
 FORM = "boosts"
@@ -73,7 +74,7 @@ def _search(plan: Plan) -> None:
     axes_now = [axis for axis in AXES if at(found.profile, axis) or at(plan.baseline, axis)]
     rows = [{"axis": axis, "before": at(plan.baseline, axis), "after": at(found.profile, axis)} for axis in axes_now]
     columns = (Column("axis", "Boost"), Column("before", "Baseline", "signed"), Column("after", "Found", "signed"))
-    tables.show(rows, columns, key="found-boosts", zone=settings().time_zone, height="content")
+    tables.show(rows, columns, key="found-boosts", zone=my_zone_name(), height="content")
     tables.downloads(rows, [c.field for c in columns], name="found-boosts", key="found-boosts-file")
     if found.id is None:
         st.text("Nothing better was found: these are the baseline's boosts.")
@@ -192,5 +193,5 @@ def _points(found: Heat, name: str) -> None:
         Column("coverage", "Judged", "score"),
         Column("same", "Flat region"),
     )
-    tables.show(rows, columns, key="map-points", zone=settings().time_zone)
+    tables.show(rows, columns, key="map-points", zone=my_zone_name())
     tables.downloads(rows, [c.field for c in columns], name="boost-map", key="map-file")

@@ -13,9 +13,9 @@ from core.tuning.evaluations import Evaluation
 from pages._shared import charts, formats, tables, veil
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.literal import literal
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import drawing, reading
+from pages._shared.zone import my_zone, my_zone_name
 
 COLOURS = {"ship": "green", "no evidence": "gray", "worse": "red", "coverage too low": "orange"}
 ICONS = {
@@ -74,7 +74,7 @@ def show(one: Evaluation, number: int) -> None:
         if found.get("fits"):
             left_out = formats.plural(found["seen_queries"], "query is", "queries are")
             st.text(f"On the dialogs kept out alone: {left_out} left out, as one of the profiles was found with them.")
-        at = formats.moment(formats.parse(one.created_at), settings().zone)
+        at = formats.moment(formats.parse(one.created_at), my_zone())
         st.caption(f"{at} · version {one.query_set_version} of the query set · {(one.actor or {}).get('display_name')}")
     tally = found["tally"]
     figures(
@@ -202,5 +202,5 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table(rows: list[dict[str, Any]], columns: tuple[Column, ...], key: str, more: tuple[str, ...] = ()) -> None:
     height = "content" if len(rows) <= 12 else "auto"
-    tables.show(rows, columns, key=key, zone=settings().time_zone, height=height)  # type: ignore[arg-type]
+    tables.show(rows, columns, key=key, zone=my_zone_name(), height=height)  # type: ignore[arg-type]
     tables.downloads(rows, [*(c.field for c in columns), *more], name="evaluation", key=f"{key}-file")

@@ -12,9 +12,9 @@ from core.tuning.labels import Judgement, LabelledQuery
 from core.tuning.pooling import Pooled
 from pages._shared import formats, session, tables, veil
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import reading
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("place", "No.", "count", width=50, pinned=True),
@@ -57,7 +57,7 @@ def listing(
     rows = [_row(number, chunk, query, given) for number, chunk in enumerate(sheet.chunks, start=1)]
     with panel("The sheet", "Click a row to take it up."):
         key = f"sheet-{query.id}-{place}-{len(given)}"
-        chosen = tables.show(rows, COLUMNS, key=key, zone=settings().time_zone, select=True, height="auto")
+        chosen = tables.show(rows, COLUMNS, key=key, zone=my_zone_name(), select=True, height="auto")
         tables.downloads(rows, [c.field for c in COLUMNS], name="sheet", key="sheet-file")
     if chosen is not None and chosen != place:
         jump(query.id, chosen)
@@ -86,14 +86,20 @@ def _disputed(query: LabelledQuery, sheet: Sheet) -> None:
     found = query.disputed()
     if not found:
         return
+    plain = veil.shower(query.dialog_key)
     texts = {row.id: row.text for row in sheet.found.texts.values()}
     with st.expander(f"{formats.plural(len(found), 'chunk')} graded differently by two people", type="compact"):
         st.text("The lower grade counts until they agree.")
         for chunk_id, judgements in found.items():
             words = texts.get(chunk_id, "a chunk that is no longer stored")
-            st.text(formats.snippet(veil.text(words, query.dialog_key), 160))
+            st.text(formats.snippet(plain(words), 160))
             rows = [
-                {"judge": g.judge, "grade": g.grade, "why": g.why, "at": g.created_at}
+                {
+                    "judge": g.judge,
+                    "grade": g.grade,
+                    "why": veil.text(g.why, query.dialog_key) if g.why else None,
+                    "at": g.created_at,
+                }
                 for g in reading.history(query.id, judgements[0].parts_hash)
             ]
             columns = (
@@ -102,4 +108,4 @@ def _disputed(query: LabelledQuery, sheet: Sheet) -> None:
                 Column("why", "Why", width=300),
                 Column("at", "When", "when"),
             )
-            tables.show(rows, columns, key=f"dispute-{chunk_id}", zone=settings().time_zone, height="content")
+            tables.show(rows, columns, key=f"dispute-{chunk_id}", zone=my_zone_name(), height="content")

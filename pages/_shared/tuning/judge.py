@@ -153,7 +153,7 @@ def _card(query: LabelledQuery, sheet: Sheet, place: int, mine: dict[str, Judgem
             if given is not None:
                 st.badge(f"graded {given.grade}: {GRADES[given.grade]}", color="blue")
         with st.container(height=110, border=False, key="grade-text"):
-            st.text(chunk.row.text, width="stretch")
+            st.text(veil.text(chunk.row.text, query.dialog_key), width="stretch")
         turn = session.remembered("why-turn", 0)
         st.text_input(
             "Why (optional)",

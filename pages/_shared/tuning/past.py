@@ -11,9 +11,9 @@ from core.tuning.evaluation import LABELS
 from core.tuning.evaluations import Evaluation
 from pages._shared import formats, session, tables
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import reading
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("created_at", "When", "when", pinned=True),
@@ -37,7 +37,7 @@ def show(set_id: str, open_: Callable[[str, str], None]) -> None:
     rows = [row_of(one) for one in read.value.rows]
     with panel("Evaluations of this set", "Each with the versions it is of. Click one to open it."):
         turn = session.remembered("past-turn", 0)
-        chosen = tables.show(rows, COLUMNS, key=f"past-{turn}", zone=settings().time_zone, select=True, height="auto")
+        chosen = tables.show(rows, COLUMNS, key=f"past-{turn}", zone=my_zone_name(), select=True, height="auto")
         tables.downloads(rows, [*(c.field for c in COLUMNS), "id"], name="evaluations", key="past-file")
     if read.value.total > len(rows):
         st.caption(f"The latest {len(rows)} of {formats.count(read.value.total)}.")

@@ -13,9 +13,9 @@ from core.tuning.profiles import ProfileList
 from pages._shared import formats, tables
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import profile_reading
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("what", "Live searches", pinned=True, width=220),
@@ -33,7 +33,7 @@ def show(found: ProfileList) -> None:
     with panel("After-check", says):
         _verdict(check)
         lines = rows(check)
-        tables.show(lines, COLUMNS, key="after-check", zone=settings().time_zone, height="content")
+        tables.show(lines, COLUMNS, key="after-check", zone=my_zone_name(), height="content")
         tables.downloads(lines, [c.field for c in COLUMNS], name="after-check", key="after-check-file")
         if found.previous is not None:
             st.text_input("Why back", key="revert-reason", max_chars=300, placeholder="optional")

@@ -8,9 +8,9 @@ from core.tuning.evaluations import Evaluation
 from core.tuning.profiles import ProfileList, StoredProfile
 from pages._shared import formats, session
 from pages._shared.operations import outcome
-from pages._shared.resources import settings
 from pages._shared.search.sliders import PROPOSAL
 from pages._shared.tuning import profile_reading, profile_words
+from pages._shared.zone import my_zone
 
 COLOURS = {"ship": "green", "worse": "red", "no evidence": "gray", "coverage too low": "orange"}
 
@@ -67,7 +67,7 @@ def _approved(chosen: StoredProfile) -> None:
     if chosen.approved_at is None:
         st.text("It was in force without an approval of its own: the seed. Going back leads there.")
         return
-    when = formats.moment(formats.parse(chosen.approved_at), settings().zone)
+    when = formats.moment(formats.parse(chosen.approved_at), my_zone())
     st.text(f"Approved by {chosen.approved_by}, {when}; verdict then: {chosen.verdict}.")
     st.button(
         f"Bring version {chosen.version} into force",
@@ -80,7 +80,7 @@ def _approved(chosen: StoredProfile) -> None:
 
 
 def _option(one: Evaluation) -> str:
-    when = formats.moment(formats.parse(one.created_at), settings().zone)
+    when = formats.moment(formats.parse(one.created_at), my_zone())
     against = f"version {one.baseline_version}" if one.baseline_version else "an unsaved profile"
     return f"{one.verdict}: {one.queries} queries, {one.coverage:.0%} judged, against {against}, {when}"
 

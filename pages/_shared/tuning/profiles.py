@@ -10,10 +10,10 @@ from pages._shared.feedback import stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.literal import words
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import profile_check, profile_decide, profile_propose, profile_reading, profile_words
 from pages._shared.weights import APPLIES
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("version", "Version", "count", pinned=True, width=70),
@@ -45,7 +45,7 @@ def show(head: Head) -> None:
     found = read.value
     active = found.of(found.active)
     since = next((a for a in found.activations if a.ended_at is None), None)
-    zone = settings().zone
+    zone = my_zone()
     called = words(active.profile.name)  # somebody's text: a figure is Markdown
     figures(
         Figure("In force", f"version {active.version}", called, called),
@@ -88,7 +88,7 @@ def _versions(found: ProfileList) -> None:
             rows,
             COLUMNS,
             key=f"profiles-{len(rows)}-{found.active}",
-            zone=settings().time_zone,
+            zone=my_zone_name(),
             select=True,
             height="content",
         )
@@ -100,5 +100,5 @@ def _versions(found: ProfileList) -> None:
 def _history(found: ProfileList) -> None:
     rows = [{c.field: getattr(one, c.field) for c in HISTORY} for one in found.activations]
     with panel("What was in force", "The latest first; each is an event with its actor as well."):
-        tables.show(rows, HISTORY, key="activations", zone=settings().time_zone, height="content")
+        tables.show(rows, HISTORY, key="activations", zone=my_zone_name(), height="content")
         tables.downloads(rows, [c.field for c in HISTORY], name="profiles-in-force", key="activations-file")

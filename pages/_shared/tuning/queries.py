@@ -14,9 +14,9 @@ from pages._shared.dialogs.listing import option
 from pages._shared.layout import panel
 from pages._shared.literal import literal
 from pages._shared.operations import outcome
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import acting, reading
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("query", "Query", width=380, pinned=True),
@@ -48,7 +48,7 @@ def show(chosen: SetSummary) -> None:
         st.markdown(literal(chosen.name))
         if rows:
             picked = tables.show(
-                rows, COLUMNS, key=f"queries-{chosen.id}", zone=settings().time_zone, select=True, height="auto"
+                rows, COLUMNS, key=f"queries-{chosen.id}", zone=my_zone_name(), select=True, height="auto"
             )
             tables.downloads(rows, FIELDS, name="queries", key="queries-file")
             if picked is not None:
@@ -105,7 +105,7 @@ def _one(query: LabelledQuery) -> None:
             Column("created_at", "When", "when"),
             Column("stored", "Chunk", help="A chunk that is gone counts for nothing until it is back."),
         )
-        tables.show(rows, columns, key=f"grades-{query.id}", zone=settings().time_zone, height="content")
+        tables.show(rows, columns, key=f"grades-{query.id}", zone=my_zone_name(), height="content")
     with st.container(horizontal=True):
         st.button("Judge this query", key="judge-this", type="primary", on_click=_judge, args=(query.id,))
         st.button("Take it out of the set", key="remove-query", on_click=_remove, args=(query.id,))
@@ -172,7 +172,7 @@ def _recorded(set_id: str) -> None:
     st.caption(f"{formats.plural(total, 'query', 'queries')} with unjudged results in the top 12, the most first.")
     rows = [_recorded_row(one) for one in found]
     key = f"recorded-{set_id}-{session.remembered('label-turn', 0)}"
-    chosen = tables.show(rows, RECORDED, key=key, zone=settings().time_zone, select=True, height="auto")
+    chosen = tables.show(rows, RECORDED, key=key, zone=my_zone_name(), select=True, height="auto")
     if chosen is None:
         return
     one = found[chosen]

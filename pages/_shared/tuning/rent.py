@@ -12,10 +12,10 @@ from pages._shared import charts, formats, session, tables, veil
 from pages._shared.feedback import boundary, empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import rent_dialog, rent_reading
 from pages._shared.usage import words
+from pages._shared.zone import my_zone_name
 
 JUDGED = (
     Column("relevant", "Relevant", "count", help="Places where a person graded the chunk 1 to 3 for the same words."),
@@ -103,7 +103,7 @@ def _by_source(found: RentReport) -> None:
     rows = [_source_row(row, found.total.tokens) for row in found.sources]
     charts.card("Tokens by source (tokens)", RULE, _bars(found), key="rent-bars")
     with panel("What each source pays (rows)", "Tokens it took of prompts, and what came of the places it had."):
-        tables.show(rows, SOURCES, key="rent-sources", zone=settings().time_zone, height="content")
+        tables.show(rows, SOURCES, key="rent-sources", zone=my_zone_name(), height="content")
         tables.downloads(rows, [c.field for c in SOURCES], name="rent-by-source", key="rent-sources-file")
 
 
@@ -113,7 +113,7 @@ def _by_chunk(found: RentReport) -> None:
         f"The {len(found.chunks):,} that took most, of {found.chunks_in_prompts:,} that were in a prompt.",
     ):
         rows = [_chunk_row(row) for row in found.chunks]
-        tables.show(rows, CHUNKS, key="rent-chunks", zone=settings().time_zone, height=420)
+        tables.show(rows, CHUNKS, key="rent-chunks", zone=my_zone_name(), height=420)
         fields = ["chunk_id", "dialog_key", *(c.field for c in CHUNKS)]
         tables.downloads(rows, fields, name="rent-by-chunk", key="rent-chunks-file")
 

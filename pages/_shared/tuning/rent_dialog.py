@@ -11,10 +11,10 @@ from core.tuning.rent_report import Chunk, DialogRent
 from pages._shared import formats, tables, veil
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import Figure, figures, panel
-from pages._shared.resources import settings
 from pages._shared.session import DialogChoice
 from pages._shared.tables import Column
 from pages._shared.tuning import rent_reading
+from pages._shared.zone import my_zone_name
 
 PAIRS = (
     Column("text", "Chunk", width=330),
@@ -65,7 +65,7 @@ def show(chosen: DialogChoice | None) -> None:
         read = rent_reading.dialog(chosen.dialog_key, float(cosine), int(days))
         stale(read)
         _figures(read.value)
-    _draw(read.value)
+    _draw(read.value, chosen.dialog_key)
 
 
 def _figures(found: DialogRent) -> None:
@@ -86,7 +86,8 @@ def _figures(found: DialogRent) -> None:
     )
 
 
-def _draw(found: DialogRent) -> None:
+def _draw(found: DialogRent, dialog_key: str) -> None:
+    plain = veil.shower(dialog_key)
     _table(
         "Equal chunks (rows)", "The same words under another id.", _equal(found), EQUAL, "rent-equal", found.equal_total
     )
@@ -105,7 +106,7 @@ def _draw(found: DialogRent) -> None:
             "first": c.first.text,
             "second": c.second.text,
             "rule": c.rule,
-            "shared": ", ".join(c.shared),
+            "shared": plain(", ".join(c.shared)),
             "dates": f"{c.first.note_date or '–'}, {c.second.note_date or '–'}",
         }
         for c in found.contradictions
@@ -120,7 +121,7 @@ def _table(
         return
     more = f" The first {len(rows):,} of {total:,}." if total > len(rows) else ""
     with panel(title, says + more):
-        tables.show(rows, columns, key=key, zone=settings().time_zone, height="content" if len(rows) < 9 else 320)
+        tables.show(rows, columns, key=key, zone=my_zone_name(), height="content" if len(rows) < 9 else 320)
         tables.downloads(rows, [c.field for c in columns], name=key, key=f"{key}-file")
 
 

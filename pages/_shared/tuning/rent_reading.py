@@ -12,7 +12,7 @@ from pages._shared.resources import core
 
 def report(dialog_key: str | None) -> Read[RentReport]:
     """What sources and chunks took of recorded prompts, of all dialogs or of one."""
-    return standing(("rent", dialog_key), lambda: _report(core(), dialog_key))
+    return standing(("rent", dialog_key), lambda: _report(core(), dialog_key), dialog_key)
 
 
 @st.cache_data(ttl=30, max_entries=16, show_spinner=False)
@@ -22,7 +22,8 @@ def _report(_core: Core, dialog_key: str | None) -> Read[RentReport]:
 
 def dialog(dialog_key: str, cosine: float, days: int) -> Read[DialogRent]:
     """What of a dialog says the same twice, is old, or may contradict."""
-    return standing(("rent dialog", dialog_key, cosine, days), lambda: _dialog(core(), dialog_key, cosine, days))
+    key = ("rent dialog", dialog_key, cosine, days)
+    return standing(key, lambda: _dialog(core(), dialog_key, cosine, days), dialog_key)
 
 
 @st.cache_data(ttl=30, max_entries=32, show_spinner=False)

@@ -11,9 +11,9 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.tuning import acting, choices, files, queries, reading
+from pages._shared.zone import my_zone_name
 
 COLUMNS = (
     Column("name", "Query set", width=220, pinned=True),
@@ -38,7 +38,7 @@ def show(head: Head) -> None:
     if rows:
         with panel("Query sets", "Questions with the chunks that answer them. Click one to open it."):
             chosen = tables.show(
-                rows, COLUMNS, key=f"sets-{archived}", zone=settings().time_zone, select=True, height="content"
+                rows, COLUMNS, key=f"sets-{archived}", zone=my_zone_name(), select=True, height="content"
             )
             tables.downloads(rows, [c.field for c in COLUMNS], name="query-sets", key="sets-file")
         if chosen is not None:

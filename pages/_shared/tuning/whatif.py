@@ -16,12 +16,13 @@ from pages._shared.feedback import boundary, empty
 from pages._shared.fragments import fragment
 from pages._shared.head import Head
 from pages._shared.layout import Figure, panel
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
 from pages._shared.search.sliders import SCALES, WORDS
 from pages._shared.tables import Column
 from pages._shared.tuning import choices, profile_reading
 from pages._shared.tuning.whatif_drawing import changed_by_distance
 from pages._shared.tuning.whatif_words import flips, places
+from pages._shared.zone import my_zone_name
 
 FLIPS = (
     Column("source", "Source", pinned=True, width=110),
@@ -96,7 +97,7 @@ def explore(found: Recent) -> None:
                 Column("before", "Active", "score"),
                 Column("after", "Then", "score"),
             )
-            tables.show(rows, columns, key="whatif-places", zone=settings().time_zone, height="content")
+            tables.show(rows, columns, key="whatif-places", zone=my_zone_name(), height="content")
     points = distances(found.cases, profile)
     _flips(points, profile)
     _changes(result)
@@ -161,7 +162,7 @@ def _flips(points: dict[str, Distances], profile: Profile) -> None:
         table=partial(_steps, points),
     )
     with panel("First change of each source", says):
-        tables.show(rows, FLIPS, key="whatif-flips", zone=settings().time_zone, height="content")
+        tables.show(rows, FLIPS, key="whatif-flips", zone=my_zone_name(), height="content")
         tables.downloads(rows, [c.field for c in FLIPS], name="what-if-flips", key="whatif-flips-file")
 
 
@@ -173,7 +174,7 @@ def _steps(points: dict[str, Distances]) -> None:
         for sign, side in ((-1, one.down), (1, one.up))
         for number, step in enumerate(side, start=1)
     ]
-    tables.show(rows, STEPS, key="whatif-steps-rows", zone=settings().time_zone)
+    tables.show(rows, STEPS, key="whatif-steps-rows", zone=my_zone_name())
 
 
 def _changes(result: Effect) -> None:
@@ -184,5 +185,5 @@ def _changes(result: Effect) -> None:
         for c in result.changes
     ]
     with panel("The prompts that change", "The latest first."):
-        tables.show(rows, CHANGES, key="whatif-changes", zone=settings().time_zone)
+        tables.show(rows, CHANGES, key="whatif-changes", zone=my_zone_name())
         tables.downloads(rows, ["id", *(c.field for c in CHANGES)], name="what-if-prompts", key="whatif-changes-file")

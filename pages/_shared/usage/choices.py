@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import streamlit as st
 
 from core.usage.periods import LONGEST_BY_HOUR_DAYS, Period, before, last_days, of_days
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone
 
 # As they stand in the address, so no other words are shown for them.
 RANGES = {"1d": 1, "7d": 7, "30d": 30, "90d": 90, "180d": 180, "other": 0}
@@ -32,7 +33,7 @@ class Choice:
 
 def choose() -> Choice:
     """The filters, drawn; a range of one or two days is shown by hour unless somebody says otherwise."""
-    zone = settings().zone
+    zone = my_zone()
     now = core().clock.now().astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         span = _segments("Range", tuple(RANGES), "30d", "range")
@@ -66,7 +67,7 @@ def _several(label: str, options: tuple[str, ...], key: str) -> tuple[str, ...]:
 
 
 def _other(now: datetime) -> Period:
-    zone = settings().zone
+    zone = my_zone()
     today = now.astimezone(zone).date()
     first = _day("From", "from", today - timedelta(29))
     last = _day("To (included)", "to", today)

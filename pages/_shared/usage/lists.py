@@ -14,11 +14,11 @@ from pages._shared import formats, reads, session, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.layout import panel
 from pages._shared.prompts import reading as prompts
-from pages._shared.resources import settings
 from pages._shared.sitemap import place
 from pages._shared.tables import Column
 from pages._shared.usage import drawing, reading, words
 from pages._shared.usage.choices import REQUEST, Choice
+from pages._shared.zone import my_zone, my_zone_name
 
 RANKED_DAYS = 31  # a month of a million calls in 180 days is ranked in a tenth of a second
 DIALOG_COLUMNS = (
@@ -88,7 +88,7 @@ def requests(choice: Choice) -> None:
         page = session.page_number("requests-page")
         period = choice.period
         if not only and period.days > RANKED_DAYS:
-            period = last_days(RANKED_DAYS, period.end, settings().zone)
+            period = last_days(RANKED_DAYS, period.end, my_zone())
             st.caption(f"Of the last {RANKED_DAYS} days of the range: requests are ranked from the rows themselves.")
         found = reading.requests(period, dialog.dialog_key if only and dialog else None, page).value
         rows = [request_row(request) for request in found.rows]
@@ -136,7 +136,7 @@ def one_request() -> None:
 def _calls(request: RequestLine) -> None:
     first = request.calls[0].at
     twice = sum(call.alike > 1 for call in request.calls)
-    facts = f"{formats.moment(first, settings().zone)}, {formats.plural(len(request.calls), 'call')}, "
+    facts = f"{formats.moment(first, my_zone())}, {formats.plural(len(request.calls), 'call')}, "
     st.text(
         f"{facts}{request.tokens.total:,} tokens, {words.cost(request.cost)}",
         help=words.cost_help(request.cost).replace("$", "\\$"),
@@ -167,7 +167,7 @@ def _calls(request: RequestLine) -> None:
     if st.button("What it retrieved", icon=place("prompts").icon, type="tertiary"):
         prompts.ask_for_request(request.request_id)
         st.switch_page(place("prompts").path, query_params={})
-    tables.show(rows, CALL_COLUMNS, key="usage-calls", zone=settings().time_zone, height="content")
+    tables.show(rows, CALL_COLUMNS, key="usage-calls", zone=my_zone_name(), height="content")
     fields = ["at", *(c.field for c in CALL_COLUMNS if c.field != "cost"), "unattributed", "cost_usd"]
     tables.downloads(rows, fields, name="usage-request", key="usage-calls-file")
 
@@ -177,7 +177,7 @@ def _list(
 ) -> int | None:
     if not rows:
         st.text("Nothing here: no call within the range, or the page is beyond the end.")
-    chosen = tables.show(rows, columns, key=f"usage-{name}", zone=settings().time_zone, select=True) if rows else None
+    chosen = tables.show(rows, columns, key=f"usage-{name}", zone=my_zone_name(), select=True) if rows else None
     pages = max(1, -(-total // reads.PAGE))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         if pages > 1:

@@ -16,10 +16,10 @@ from core.usage.prices import Budget
 from core.usage.pricing import plain
 from pages._shared import charts, tables
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.usage import drawing, words
 from pages._shared.usage.choices import Choice
+from pages._shared.zone import my_zone, my_zone_name
 
 MONTH = 30  # days
 UNITS = {"tokens": "tokens", "cost": "USD", "calls": "calls"}
@@ -111,7 +111,7 @@ def _figure(label: str, value: str, under: str | None, says: str, arrow: Literal
 
 def over_time(now: Summary, choice: Choice, budget: Budget) -> None:
     """The one main view: stacked by what was chosen."""
-    zone = settings().zone
+    zone = my_zone()
     buckets = (hour_buckets if choice.step == "hour" else day_buckets)(choice.period, zone)
     lines = folded(now.lines, (choice.step, *choice.by))
     series: dict[str, dict[str, Any]] = {}
@@ -125,7 +125,7 @@ def over_time(now: Summary, choice: Choice, budget: Budget) -> None:
         limit = {"tokens": budget.tokens_per_day, "cost": budget.usd_per_day}.get(choice.measure)
     title = {"tokens": "Tokens", "cost": "Cost (USD)", "calls": "Calls"}[choice.measure]
     says = (
-        f"By {choice.step} of {settings().time_zone}; totals are kept by UTC hour. "
+        f"By {choice.step} of {my_zone_name()}; totals are kept by UTC hour. "
         f"Up to now; {'an hour' if choice.step == 'hour' else 'a day'} without a call is a zero."
     )
     if choice.measure == "cost" and now.total.cost.lower_bound:
@@ -160,7 +160,7 @@ def _bucket_rows(buckets: list[str], series: Mapping[str, Mapping[str, Any]]) ->
 
 def _bucket_table(rows: list[dict[str, Any]], step: str) -> None:
     columns = (Column("bucket", step.capitalize()), Column("group", "Group"), Column("amount", "Amount", "amount"))
-    tables.show(rows, columns, key="usage-buckets", zone=settings().time_zone)
+    tables.show(rows, columns, key="usage-buckets", zone=my_zone_name())
     tables.downloads(rows, [c.field for c in columns], name="usage-over-time", key="usage-buckets-file")
 
 
@@ -174,7 +174,7 @@ def groups(now: Summary, then: Summary, choice: Choice) -> None:
     label = ", ".join(by)
     with panel(f"Usage by {label}", "The range above against the period before, up to the same time of day."):
         names = tuple(Column(name, name.capitalize()) for name in by)
-        tables.show(rows, (*names, *COLUMNS), key="usage-groups", zone=settings().time_zone, height="content")
+        tables.show(rows, (*names, *COLUMNS), key="usage-groups", zone=my_zone_name(), height="content")
         tables.downloads(
             rows, [*by, *FIELDS, "cost_usd", "change_percent", "estimated"], name="usage", key="usage-groups-file"
         )

@@ -17,10 +17,10 @@ from pages._shared import actions, formats, session, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.parts import only
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.usage import reading, words
 from pages._shared.usage.choices import Choice
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("provider", "Provider"),
@@ -54,7 +54,7 @@ def table(summary: Summary, choice: Choice) -> None:
         if not rows:
             st.text("No price is entered: every cost above is unknown, not 0.")
         else:
-            tables.show(rows, COLUMNS, key="usage-prices", zone=settings().time_zone, height="content")
+            tables.show(rows, COLUMNS, key="usage-prices", zone=my_zone_name(), height="content")
             tables.downloads(rows, [c.field for c in COLUMNS], name="prices", key="usage-prices-file")
         if missing := without_price(summary):
             more = f", and {len(missing) - 8} more" if len(missing) > 8 else ""
@@ -167,7 +167,7 @@ def _enter(given: tuple[Any, ...], summary: Summary, choice: Choice) -> None:
     after = reading.summary(choice.period, (choice.step, "provider", "model", "phase")).value.total.cost
     session.remember(
         SAID,
-        f"Entered. Calls of this model from {formats.moment(price.valid_from, settings().zone)} on are priced anew: "
+        f"Entered. Calls of this model from {formats.moment(price.valid_from, my_zone())} on are priced anew: "
         f"the range shown cost {_plain(words.cost(summary.total.cost))}, now {_plain(words.cost(after))}.",
     )
     st.rerun()

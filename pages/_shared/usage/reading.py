@@ -9,11 +9,12 @@ from core.usage.pricing import Price
 from core.usage.record import Waiting
 from pages._shared import reads
 from pages._shared.reads import PAGE, Read
-from pages._shared.resources import core, settings
+from pages._shared.resources import core
+from pages._shared.zone import my_zone_name
 
 
 def summary(period: Period, group_by: tuple[str, ...]) -> Read[Summary]:
-    return reads.usage("summary", period, group_by, settings().time_zone)
+    return reads.usage("summary", period, group_by, my_zone_name())
 
 
 def dialogs(period: Period, page: int) -> Read[Page]:
@@ -29,7 +30,7 @@ def request(request_id: str) -> Read[RequestLine | None]:
 
 
 def anomalies(period: Period) -> Read[tuple[Anomaly, ...]]:
-    return reads.usage("anomalies", period, settings().time_zone)
+    return reads.usage("anomalies", period, my_zone_name())
 
 
 def prices() -> Read[tuple[Price, ...]]:

@@ -11,10 +11,10 @@ from core.usage.periods import hour_label
 from pages._shared import actions, formats, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
-from pages._shared.resources import settings
 from pages._shared.tables import Column
 from pages._shared.usage import reading, words
 from pages._shared.usage.choices import Choice
+from pages._shared.zone import my_zone, my_zone_name
 
 COLUMNS = (
     Column("hour", "Hour"),
@@ -65,7 +65,7 @@ def anomalies(choice: Choice) -> None:
             return
         rows: list[dict[str, Any]] = [
             {
-                "hour": hour_label(a.hour, settings().zone),
+                "hour": hour_label(a.hour, my_zone()),
                 "level": "high" if a.factor is None or a.factor > HIGH else "medium",
                 "total": a.total,
                 "median": a.median,
@@ -76,7 +76,7 @@ def anomalies(choice: Choice) -> None:
             }
             for a in found
         ]
-        tables.show(rows, COLUMNS, key="usage-anomalies", zone=settings().time_zone)
+        tables.show(rows, COLUMNS, key="usage-anomalies", zone=my_zone_name())
         tables.downloads(
             rows,
             [c.field for c in COLUMNS if c.field != "times"] + ["factor"],

@@ -11,7 +11,7 @@ from core.events.companion_room import COMPANION
 from core.events.desk_rooms import HEALTH, OPERATIONS, SNAPSHOTS, USAGE
 from core.events.pilot_rooms import PILOT
 
-OWN_ROOMS = {"todo", "calendar", "drink", "places", "companion", "tuning"}
+OWN_ROOMS = {"views", "todo", "calendar", "drink", "places", "companion", "tuning"}
 SENTENCE = "he worries about trust"
 
 

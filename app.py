@@ -11,12 +11,14 @@ from starlette.middleware import Middleware
 from core.api import build_routes, mounted
 from core.api.web import Shield
 from core.mcp import PATH, McpEndpoint
-from pages._shared.lifespan import lifespan
+from pages._shared.lifespan import check_sign_in, lifespan
 from pages._shared.resources import core
+from pages._shared.session import sign_in_configured
 from pages._shared.web.quiet import quiet_tracebacks, script_error
 from pages._shared.web.site import never_asked, site
 
 quiet_tracebacks()
+check_sign_in()
 mcp = McpEndpoint(core)
 
 
@@ -29,7 +31,7 @@ async def life(app: Any) -> AsyncIterator[dict[str, Any]]:
 
 app = st.App(
     str(Path(__file__).parent / "pages" / "_shared" / "frame.py"),
-    routes=[*build_routes(core), *mounted(PATH, core, mcp)],
+    routes=[*build_routes(core, sign_in_configured), *mounted(PATH, core, mcp, sign_in_configured)],
     lifespan=life,
     middleware=[Middleware(Shield, get_site=site, drop=never_asked)],
     on_script_error=script_error,

@@ -101,7 +101,9 @@ ACTIONS = _named(
     _action("export", "download what a page shows", *EVERYBODY),
     _action("access", "see who may what, people and API tokens"),
     _action("change_access", "change roles and API tokens, and end sessions", changes=True),
-    _action("save_view", "keep the state of a page as a view of one's own", *EVERYBODY, changes=True),
+    _action(
+        "save_view", "keep the state of a page as a view of one's own, and choose a time zone", *EVERYBODY, changes=True
+    ),
     _action("share_view", "share a view with the team", "auditor", "tuner", "operator", changes=True),
 )
 

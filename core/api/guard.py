@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 from urllib.parse import urlsplit
@@ -22,6 +23,14 @@ LOCAL, ENVIRONMENT = "a program on this machine", "the token of the environment"
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
+# Whether people sign in on this installation: then a program needs a token. Errors: ConfigError.
+Signed = Callable[[], bool]
+
+
+def nobody_signs_in() -> bool:
+    return False
+
+
 class UnsupportedBody(InputError):
     code, status = "unsupported_body", 415
 
@@ -34,19 +43,19 @@ class Caller:
     reason: str | None = None
 
 
-def check_caller(request: Request, core: Core) -> Caller:
+def check_caller(request: Request, core: Core, *, signed: bool = False) -> Caller:
     """Who is behind a request. Asks the database about tokens of its own, so not for an event loop.
 
     Whoever shows MEMORY_DESK_API_TOKEN, also while the database is away, or a token that was made here. Without
     MEMORY_DESK_API_TOKEN also, showing none, a client on this machine, addressed by a loopback name, not through a
-    proxy, and not from a page of another origin (any web page could post to 127.0.0.1). Errors: Unauthenticated,
-    Forbidden, DatabaseError.
+    proxy, and not from a page of another origin (any web page could post to 127.0.0.1). Not where people sign in
+    (`signed`): there nobody is somebody for being on this machine. Errors: Unauthenticated, Forbidden, DatabaseError.
     """
     settings = core.settings
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return _bearer(given.strip(), core)
-    if settings.api_token is not None:
+    if settings.api_token is not None or signed:
         raise Unauthenticated("The API wants a token.", hint=SEND)
     _check_local(request)
     actor = user("api:local", "Local API", settings.local_roles)

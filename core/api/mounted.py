@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.access.caller import leave_caller
 from core.api.answers import bug, failure
-from core.api.guard import check_caller
+from core.api.guard import Signed, check_caller, nobody_signs_in
 from core.bootstrap import Core
 from core.errors import CoreError
 
@@ -20,15 +20,16 @@ from core.errors import CoreError
 class Guarded:
     """An instance, not a function: Starlette passes such an endpoint the bare ASGI call."""
 
-    def __init__(self, get_core: Callable[[], Core], app: ASGIApp) -> None:
+    def __init__(self, get_core: Callable[[], Core], app: ASGIApp, signed: Signed) -> None:
         self._get_core = get_core
         self._app = app
+        self._signed = signed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused: Response | None = None
         try:
             core = await run_in_threadpool(self._get_core)
-            caller = await run_in_threadpool(check_caller, Request(scope), core)
+            caller = await run_in_threadpool(check_caller, Request(scope), core, signed=self._signed())
             leave_caller(scope, caller.actor)
         except CoreError as error:
             refused = failure(error)
@@ -37,7 +38,7 @@ class Guarded:
         await (refused or self._app)(scope, receive, send)
 
 
-def mounted(path: str, get_core: Callable[[], Core], app: ASGIApp) -> list[Route]:
+def mounted(path: str, get_core: Callable[[], Core], app: ASGIApp, signed: Signed = nobody_signs_in) -> list[Route]:
     """Routes for it, with and without the slash at the end; every method goes through."""
-    endpoint = Guarded(get_core, app)
+    endpoint = Guarded(get_core, app, signed)
     return [Route(path, endpoint), Route(f"{path}/", endpoint)]

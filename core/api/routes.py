@@ -15,7 +15,7 @@ from core.access import permit, sight
 from core.api import memory, metrics, retrievals, snapshots, usage
 from core.api.answers import bug, failure, ok, parse_object
 from core.api.call import Answer, Call
-from core.api.guard import Caller, check_caller, read_body
+from core.api.guard import Caller, Signed, check_caller, nobody_signs_in, read_body
 from core.bootstrap import Core
 from core.errors import CoreError
 from core.events import run_as
@@ -43,10 +43,10 @@ TABLE: dict[str, tuple[str, str, Handler]] = {
 }
 
 
-def build_routes(core: Callable[[], Core]) -> list[Route]:
+def build_routes(core: Callable[[], Core], signed: Signed = nobody_signs_in) -> list[Route]:
     """Routes for an ASGI application; `core` is asked at each request, so a failed start answers an error, not 404."""
     known = [
-        Route(PREFIX + path, _measured(path, _endpoint(core, method, action, handler)), methods=[method])
+        Route(PREFIX + path, _measured(path, _endpoint(core, signed, method, action, handler)), methods=[method])
         for path, (method, action, handler) in TABLE.items()
     ]
     wrong_method = [
@@ -69,11 +69,13 @@ def _measured(route: str, endpoint: Callable[[Request], Any]) -> Callable[[Reque
     return measured
 
 
-def _endpoint(get_core: Callable[[], Core], method: str, action: str, handler: Handler) -> Callable[[Request], Any]:
+def _endpoint(
+    get_core: Callable[[], Core], signed: Signed, method: str, action: str, handler: Handler
+) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
         try:
             core = await run_in_threadpool(get_core)
-            caller = await run_in_threadpool(check_caller, request, core)
+            caller = await run_in_threadpool(check_caller, request, core, signed=signed())
             body = parse_object(await read_body(request)) if method == "POST" else {}
             call = Call(body=body, path=request.path_params, query=request.query_params)
             return await run_in_threadpool(_answer, core, caller, action, handler, call)

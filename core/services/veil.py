@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from core.access import acting, may, permit, unmasked
+from core.access import acting, may, permit, unmasked_reason
 from core.access.masking import Mask
 from core.clock import Clock
 from core.errors import InputError
@@ -17,6 +19,7 @@ from core.services.known import KnownPeople
 T = TypeVar("T")
 LASTS = timedelta(minutes=15)
 REASON = (3, 200)  # characters
+KNOWN = 20_000  # unmasked answers of today that need no second record
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Veil:
         self.people = people
         self._events = events
         self._clock = clock
+        self._lock = threading.Lock()
+        self._given: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
     def open(self, view: View, reason: str) -> Reveal:
         """Lift it for the one who acts. The record of it is in the database before anything is shown.
@@ -93,8 +98,39 @@ class Veil:
         return found
 
     def answer(self, value: T, dialog_key: str | None = None) -> T:
-        """What an API call is answered with: as it is stored where the call may see that. Errors: DatabaseError."""
-        return value if unmasked() else self.cover(value, dialog_key)
+        """What an API call is answered with: as it is stored where the call may see that, once that is on record.
+
+        Errors: DatabaseError.
+        """
+        reason = unmasked_reason()
+        if reason is None:
+            return self.cover(value, dialog_key)
+        self._record(reason, sorted(set(dialogs_of(value, dialog_key))))
+        return value
+
+    def _record(self, reason: str, keys: list[str]) -> None:
+        """Whose texts a program is given: once a day for each program and dialog, since one asks with every prompt."""
+        who, today = acting().principal_id, self._clock.now().date().isoformat()
+        with self._lock:
+            new = [key for key in keys if (today, who, key) not in self._given]
+        if not new:
+            return
+        masks = self.people.masks(new)
+        events = [
+            self._events.prepare(
+                "PersonalDataRevealed",
+                {"page": "api", "reason": masks[key].text(reason), "dialog_key": key},
+                record_id=key,
+            )
+            for key in new
+        ]
+        self._events.store.append([event.row() for event in events])
+        with self._lock:
+            self._given.update(dict.fromkeys((today, who, key) for key in new))
+            while len(self._given) > KNOWN:
+                self._given.popitem(last=False)
+        for event in events:
+            self._events.announce(event)
 
 
 def _what(view: View) -> dict[str, str]:

@@ -47,6 +47,15 @@ async def lifespan(app: Any) -> AsyncIterator[dict[str, Any]]:
             await run_in_threadpool(built.close)
 
 
+def check_sign_in() -> None:
+    """End the process where sign-in is set up wrongly. Before Streamlit builds its routes: it takes `auth` for a
+    section, and a failure there answers 500 for ever."""
+    try:
+        ways()
+    except ConfigError as error:
+        _stop(error)
+
+
 def bound_address() -> str:
     """The address this server listens on; empty means every address of the machine."""
     return st.get_option("server.address") or "0.0.0.0"

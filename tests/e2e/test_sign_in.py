@@ -15,6 +15,7 @@ import pytest
 from oidc_provider_mock import User, run_server_in_thread
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from core.api.routes import PREFIX, TABLE
 from tests.support.application import Application, free_port
 
 pytestmark = pytest.mark.browser
@@ -124,18 +125,28 @@ def test_from_the_way_in_to_the_way_out(
     assert {host for host in asked if host.startswith("http")} <= {desk.url, *providers.values()}
 
 
+def test_back_to_the_page_that_was_asked_for(desk: Desk, page: Page) -> None:
+    """A colleague's link leads there through the sign-in."""
+    sign_in(page, desk, "ann", path="/snapshots?view=expiry")
+    expect(page.get_by_role("heading", name="Snapshots", exact=True)).to_be_visible(timeout=WITHIN)
+    expect(page).to_have_url(f"{desk.url}/snapshots?view=expiry", timeout=WITHIN)
+
+
 def test_a_cookie_of_ones_own_making(desk: Desk, page: Page, context: BrowserContext) -> None:
     """Forged, tampered with, or good: the API takes none, and the pages only the good one."""
     sign_in(page, desk, "bob")
     expect_inside(page, "bob@example.org", "viewer")
     (good,) = [c for c in context.cookies() if c["name"] == "_streamlit_user"]
-    request = urllib.request.Request(
-        f"{desk.url}/stack-ai/tips/health",
-        headers={"Cookie": f"_streamlit_user={good['value']}", "X-Forwarded-For": "192.0.2.7"},
-    )
-    with pytest.raises(HTTPError) as refused:
-        urllib.request.urlopen(request)
-    assert refused.value.code == 403
+    for path, (method, _, _) in TABLE.items():
+        request = urllib.request.Request(
+            desk.url + PREFIX + path.replace(":path", ""),
+            headers={"Cookie": f"_streamlit_user={good['value']}", "Content-Type": "application/json"},
+            method=method,
+            data=b"{}" if method == "POST" else None,
+        )
+        with pytest.raises(HTTPError) as refused:
+            urllib.request.urlopen(request)
+        assert refused.value.code == 401, path
     claims = json.dumps({"is_logged_in": True, "email": "ann@example.org", "sub": "ann", "iat": 1})
     head, middle, tail = good["value"].partition("|") if "|" in good["value"] else (good["value"], "", "")
     for value in (claims.encode().hex(), f"{head[:-4]}AAAA{middle}{tail}", good["value"][:-2] + "zz"):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from starlette.responses import JSONResponse
 from starlette.types import Message, Send
 
+from core.api.web.back import remembering
 from core.api.web.cookies import mended
 from core.api.web.policy import Headers
 from core.api.web.site import Asked
@@ -18,11 +19,12 @@ SAID = {400: "The request cannot be read.", 404: "There is no such API path.", 4
 class Dressed:
     """A `send` that goes on to another. `started`: whether the head of an answer is out, and nothing can replace it."""
 
-    def __init__(self, send: Send, asked: Asked, ours: Headers, told: Callable[[int], None]) -> None:
+    def __init__(self, send: Send, asked: Asked, ours: Headers, told: Callable[[int], None], base: str = "") -> None:
         self._send = send
         self._asked = asked
         self._ours = ours
         self._told = told
+        self._base = base
         self._replaced = False
         self.started = False
 
@@ -42,6 +44,7 @@ class Dressed:
     def _over(self, headers: Headers) -> Headers:
         names = {name for name, _ in self._ours}
         kept = [(name, value) for name, value in headers if name.lower() not in names and name.lower() != b"server"]
+        kept = remembering(kept, self._asked, self._base)
         for at, (name, value) in enumerate(kept):
             if name.lower() == b"set-cookie":
                 kept[at] = (name, mended(value, secure=self._asked.secure))

@@ -46,7 +46,8 @@ class Shield:
             return
         policy = content_policy(site.scripts, this.host if is_allowed(this.host, site.names) else None)
         ours = headers_for(this.kind, policy=policy, secure=this.secure)
-        dressed = Dressed(send, this, ours, lambda status: pace.answered(this, status) if this.kind == "api" else None)
+        told = (lambda status: pace.answered(this, status)) if this.kind == "api" else (lambda _: None)
+        dressed = Dressed(send, this, ours, told, site.base_path)
         refusal = refuse(this, site, scope.get("query_string", b"")) or _too_fast(this, pace)
         if refusal:
             await _refused(refusal, this, scope, receive, send, ours)

@@ -24,7 +24,7 @@ def nobody(_: Mapping[str, str]) -> str | None:
 class Site:
     """`names`: the Host names answered to. `scripts`: hashes of the scripts in the page. `https_hosts`: names that are
     reached over TLS alone, whatever a proxy says. `base_path`: "" or `/desk`, of the pages, not of the API.
-    `person`: a name for who is signed in, from cookies that were looked at."""
+    `person`: a name for who is signed in, from cookies that were looked at. `signed`: whether people sign in at all."""
 
     names: frozenset[str]
     scripts: tuple[str, ...] = ()
@@ -32,6 +32,7 @@ class Site:
     https_hosts: frozenset[str] = frozenset()
     rate_per_minute: int = 600
     person: Callable[[Mapping[str, str]], str | None] = nobody
+    signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,11 @@ class Asked:
     @cached_property
     def person(self) -> str | None:
         """A name for who is signed in."""
-        return self.person_of(cookie_parser(self.headers.get("cookie", "")))
+        return self.person_of(self.cookies)
+
+    @cached_property
+    def cookies(self) -> Mapping[str, str]:
+        return cookie_parser(self.headers.get("cookie", ""))
 
     @property
     def counted(self) -> str:

@@ -18,6 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from core.api.web import Site, names_of
 from pages._shared.lifespan import bound_address
 from pages._shared.resources import settings
+from pages._shared.session import sign_in_configured
 from pages._shared.web.person import person
 
 # Buttons of Streamlit's own menu, which is not shown: they would empty everybody's caches, or show files of ours.
@@ -36,6 +37,7 @@ def site() -> Site:
         https_hosts=frozenset({parts.hostname} if parts.scheme == "https" and parts.hostname else ()),
         rate_per_minute=known.rate_per_minute,
         person=person,
+        signed=sign_in_configured(),
     )
 
 

@@ -14,8 +14,9 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from core.access.checking import SEND
-from core.api import PREFIX, build_routes
+from core.api import PREFIX, build_routes, mounted
 from core.api.guard import BODY_LIMIT, read_body
+from core.api.routes import TABLE
 from core.config import read_settings
 from core.errors import ConfigError, DatabaseUnavailable, InputError, Unauthenticated
 
@@ -177,3 +178,17 @@ def test_a_caller_that_hangs_up_is_no_incident() -> None:
     scope = {"type": "http", "method": "POST", "headers": [(b"content-type", b"application/json")]}
     with pytest.raises(InputError, match="broke off"):
         asyncio.run(read_body(Request(scope, hang_up)))
+
+
+@pytest.mark.parametrize("cookie", ["", "_streamlit_user=signed"])
+@pytest.mark.parametrize("path", [*TABLE, "/mcp"])
+def test_where_people_sign_in_a_program_shows_a_token(path: str, cookie: str) -> None:
+    """On this machine too, on every route; a browser's cookie is none."""
+    core = SimpleNamespace(settings=read_settings({"MEMORY_DESK_DATA_DIR": "unused"}))
+    mcp = mounted(PREFIX + "/mcp", lambda: core, lambda *_: None, lambda: True)
+    app = Starlette(routes=[*mcp, *build_routes(lambda: core, lambda: True)])
+    there = TestClient(app, client=HERE, base_url="http://127.0.0.1:8501")
+    method = TABLE[path][0] if path in TABLE else "POST"
+    answer = there.request(method, PREFIX + path.replace(":path", ""), headers={"Cookie": cookie} if cookie else {})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "unauthenticated"

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from core.api import PREFIX, build_routes
 from core.bootstrap import Core
 from core.config import read_settings
+from core.errors import DatabaseUnavailable
 from tests.support.people import DAYS, KEY, PERSONAL, QUERY, remember
 
 SECRET = "a-token-of-the-environment"
@@ -96,3 +97,33 @@ def test_a_changed_name_stays_a_change(people: Core) -> None:
     changed = answers(client(people), secret)["diff"].json()["changed"]
     (profile,) = [row for row in changed if row["entityType"] == "profile"]
     assert {(f["path"], f["value"]) for f in profile["fields"]} == {("/about", "[name] і чай"), ("/name", "[name]")}
+
+
+def test_an_unmasked_answer_is_on_record(people: Core) -> None:
+    """Who, whose and why, before it is given; once a day for each program and dialog. A masked one leaves none."""
+    people.access_desk.create_token("Reader", ["auditor"])
+    _, masked = people.access_desk.create_token("Masked", ["auditor"])
+    _, secret = people.access_desk.create_token("Writer", ["auditor"], reveal_reason="writes the replies to Олена")
+    api = client(people)
+    answers(api, masked)
+    for _ in range(2):
+        answers(api, secret)
+    assert people.events.flush()
+    (row,) = people.events.store.find(type="PersonalDataRevealed").rows
+    assert row.payload["page"] == "api" and row.payload["dialog_key"] == KEY
+    assert row.payload["reason"] == "writes the replies to [name]"
+    assert row.actor.display_name == "Writer"
+
+
+def test_nothing_is_given_where_it_cannot_be_recorded(people: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is the database's error, without a text."""
+    _, secret = people.access_desk.create_token("Writer", ["auditor"], reveal_reason="writes the replies")
+
+    def down(_: object) -> None:
+        raise DatabaseUnavailable("The database does not answer.")
+
+    monkeypatch.setattr(people.events.store, "append", down)
+    asked = {"dialogKey": KEY, "query": QUERY}
+    answer = client(people).post(f"{PREFIX}/memory/search", json=asked, headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == 503
+    assert not [word for word in PERSONAL if word in answer.text.replace(QUERY, "")]

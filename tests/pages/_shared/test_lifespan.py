@@ -69,6 +69,7 @@ def test_a_start_that_cannot_work_says_everything_and_ends(
     [
         (None, ["secrets file cannot be read"]),
         ("[auth", ["secrets file cannot be read"]),
+        ('auth = "on"', ["auth is no section"]),
         ("[auth]", ["auth.redirect_uri", "auth.cookie_secret", "auth names no provider"]),
         ('[auth]\nredirect_uri = "http://127.0.0.1:1/oauth2callback"\ncookie_secret = "hush"\n[auth.staff]\n'
          'client_id = "desk"\nclient_secret = "whisper"', ["auth.cookie_secret", "auth.staff.server_metadata_url"]),

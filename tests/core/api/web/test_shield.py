@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -230,3 +230,16 @@ def test_what_no_page_offers_is_dropped_on_the_way() -> None:
         for data in (b"clear", b"after"):
             socket.send_bytes(data)
         assert socket.receive_bytes() == b"after"
+
+
+def test_files_of_a_page_are_for_whoever_is_signed_in() -> None:
+    """Where people sign in at all; the page itself is answered, since it asks them to."""
+
+    def person(cookies: Mapping[str, str]) -> str | None:
+        return cookies.get("who")
+
+    client = serve(replace(SITE, signed=True, person=person))
+    assert client.get("/media/x.png").status_code == 403
+    assert client.get("/dialogs").status_code == 200
+    assert client.get("/media/x.png", headers={"Cookie": "who=ann"}).status_code == 200
+    assert serve().get("/media/x.png").status_code == 200

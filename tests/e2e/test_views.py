@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Visitor
-from tests.e2e.test_search_page import OTHER, search
+from tests.e2e.test_search_page import OTHER, SAME, search
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +28,10 @@ def test_a_link_opens_the_same_state_cold(visitor: Visitor, browser: Browser) ->
     """Query, dialog, boost and result, from the id alone; the link of the popover does the same in this tab."""
     page = visitor.open("/search")
     search(page)
+    expect(page.get_by_text(SAME)).to_be_visible(timeout=60_000)
+    expect(page.get_by_test_id("stCode").filter(has_text="Selected vector memory chunks:")).to_be_visible(
+        timeout=60_000
+    )
     note = page.get_by_role("slider").first
     note.focus()
     page.keyboard.press("Home")
@@ -41,7 +45,7 @@ def test_a_link_opens_the_same_state_cold(visitor: Visitor, browser: Browser) ->
             page.get_by_role("link", name="Open this view").click()
         expect(tab.get_by_text("View: No notes.")).to_be_visible(timeout=60_000)
         expect(tab.get_by_text(OTHER)).to_be_visible(timeout=60_000)
-        expect(tab.get_by_label("Query", exact=True)).to_have_value("serious relationship")
+        expect(tab.get_by_label("Query", exact=True)).to_have_value("serious relationship", timeout=60_000)
         expect(tab).to_have_url(f"{visitor.base}/search?boost_note=-0.3", timeout=30_000)
     cold.context.close()
     assert visitor.elsewhere == []

@@ -24,11 +24,12 @@ EVERY_S = 10.0
 STACKED = 2
 HIDDEN = "nudges-hidden"
 COLOURS = {"high": "red", "medium": "orange", "low": "gray"}
-# The stack lies over the corner of the page, lets clicks beside its cards through, and takes no room in the page;
-# titles are bold and still plain text.
+# The stack lies over the corner of the page and lets clicks beside its cards through; the page gets room at its end, so
+# that whatever it covers can be scrolled out from under it. Titles are bold and still plain text.
 LOOK = """<style>
 .st-key-nudge-stack { position: fixed; right: 1.25rem; bottom: 1.25rem; width: min(23rem, calc(100vw - 2.5rem));
   z-index: 99; max-height: 50vh; overflow-y: auto; gap: .5rem; pointer-events: none; }
+[data-testid="stMainBlockContainer"]:has(.st-key-nudge-stack) { padding-bottom: calc(50vh + 3rem); }
 .st-key-nudge-stack > * { pointer-events: auto; }
 .st-key-nudge-pill { position: fixed; right: 1.25rem; bottom: 1.25rem; width: auto; z-index: 99; }
 .st-key-nudge-stack div[class*="st-key-nudge-stack-"] { background: var(--nudge-ground, light-dark(#ffffff, #14171f));

@@ -40,7 +40,7 @@ PLAIN = frozenset(
     tags verdict word x y by category confirm entered_by
     active_weights boosts by_model by_reason by_source by_type counts differences events flag_counts kept_by_type
     lengths other_models other_tables postings quotas ranks scores slots slots_after slots_before sources tables texts
-    train held_out values weights without_by_type shared written_again
+    train held_out values weights without_by_type shared written_again address plain
     actor pin_actor judge approved_by confirmed_by created_by principal
     record rows away others reopened judgements queries result primary names body demo profile
     name label query_set problem

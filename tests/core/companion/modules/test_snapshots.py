@@ -69,8 +69,9 @@ def test_what_no_row_keeps_is_noted(office: Office, sql: psycopg.Connection[Any]
     office.day()
     assert metric.daily(today, today) == {today: 2.0}, "noted again after a quarter of an hour only"
     office.clock.at += timedelta(minutes=16)
+    later = office.desk.today()  # tomorrow, at the end of a day
     office.day()
-    assert metric.daily(today, today) == {today: 0.0}
+    assert metric.daily(later, later) == {later: 0.0}
 
 
 def test_days_of_syncs(office: Office, sql: psycopg.Connection[Any]) -> None:

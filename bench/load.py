@@ -28,6 +28,7 @@ from pages._shared.sitemap import PLACES
 from tests.support.application import Application
 
 PEOPLE, PROGRAMS, SECONDS, PAUSE_S = 50, 20, 120.0, (1.0, 4.0)
+SHOTS = 8
 MARK = re.compile(rb"mark-\d{3}-[0-9a-f]{8}")
 QUERIES = ("trust", "serious relationship", "що вона любить", "чай и книги", "where does she work")
 
@@ -114,10 +115,17 @@ class Program:
             self.times.append(time.perf_counter() - began)
 
 
-def memory(process: psutil.Process) -> int:
-    """Of the application and its children (gateway, embedder) in MB; shared pages are counted once for each."""
-    found = [process, *process.children(recursive=True)]
-    return sum(p.memory_info().rss for p in found if p.is_running()) // 2**20
+def memory(process: psutil.Process) -> tuple[int, int]:
+    """MB of the application alone, and with its children (database, gateway, embedder); a page that several of them
+    share counts in parts, since each process of the database would else count the same buffers."""
+    sizes = []
+    for one in [process, *process.children(recursive=True)]:
+        try:
+            found = one.memory_full_info()
+        except psutil.NoSuchProcess:
+            continue
+        sizes.append(getattr(found, "pss", found.rss))
+    return sizes[0] // 2**20, sum(sizes) // 2**20
 
 
 def main() -> int:
@@ -144,8 +152,8 @@ def report(app: Application, seconds: float) -> int:
     used = [memory(process)]
     for thread in threads:
         thread.start()
-    for _ in range(4):
-        time.sleep(seconds / 4)
+    for _ in range(SHOTS):
+        time.sleep(seconds / SHOTS)
         used.append(memory(process))
     for thread in threads:
         thread.join()
@@ -155,7 +163,8 @@ def report(app: Application, seconds: float) -> int:
         half, most = (times[int(len(times) * share)] * 1000 for share in (0.5, 0.95))
         print(f"{name}: {len(times):,} in {seconds:.0f} s by {len(group)}; median {half:.0f} ms, 95 % {most:.0f} ms")
     print(f"errors: {sum(trouble.values())} {dict(trouble) or ''}")
-    print(f"memory (MB): {' → '.join(map(str, used))}")
+    for what, sizes in zip(("the application", "with database and embedder"), zip(*used, strict=True), strict=True):
+        print(f"memory, {what} (MB, every {seconds / SHOTS:.0f} s): {' → '.join(map(str, sizes))}")
     print(f"load of the machine at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     return 1 if trouble else 0
 

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from core.events import LOCAL_OPERATOR, run_as
+
 ROOT = Path(__file__).parent.parent
 FRAME = ROOT / "pages" / "_shared" / "frame.py"
 
 
 def main(runs: int = 7) -> None:
-    with tempfile.TemporaryDirectory(prefix="desk-bench-") as folder:
+    with run_as(LOCAL_OPERATOR), tempfile.TemporaryDirectory(prefix="desk-bench-") as folder:
         Path(folder).chmod(0o755)
         os.environ["MEMORY_DESK_DATA_DIR"] = str(Path(folder) / "data")
         from pages._shared.resources import core

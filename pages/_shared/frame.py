@@ -54,7 +54,8 @@ with guard.framed():
         door.who(actor)
         light.show()
         nudges.badge()
-    if page.url_path not in WITHOUT_STACK:
-        nudges.frame()
+    nudges.begin()
     with boundary(page.title):
         page.run()
+    if page.url_path not in WITHOUT_STACK:
+        nudges.frame()

@@ -130,6 +130,14 @@ def test_budget(core: Core, open_page: Open) -> None:
     assert "The companion's own calls" in texts(calm(open_page("usage")))
 
 
+def test_what_rules_answered_makes_no_chart(core: Core, open_page: Open) -> None:
+    """Axes without a bar would say nothing."""
+    called(core, "rules", 0)
+    assert "The companion's own calls" not in texts(calm(open_page("usage")))
+    said = texts(calm(open_page("workbench", {"view": "budget"})))
+    assert "The companion's own calls" not in said and "Calls by day" in said
+
+
 def test_broken(core: Core, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each view says that it cannot be shown; Usage shows the rest."""
     monkeypatch.setattr(Timeline, "read", away)

@@ -92,6 +92,8 @@ def _chart(rows: Rows, period: Period, key: str, limit: int | None) -> None:
         if row["tier"] != "rules":
             days = amounts.setdefault(f"{TASKS.get(row['task'], row['task'])} · {CALLED[row['tier']]}", {})
             days[row["day"]] = days.get(row["day"], 0) + _tokens(row)
+    if not amounts:  # rules answered all of them: axes without a bar would say nothing
+        return
     charts.card(
         "The companion's own calls",
         f"Tokens by day of {settings().time_zone}, by task and tier. They are in no other total of the product.",

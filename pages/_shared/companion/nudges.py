@@ -23,13 +23,14 @@ from pages._shared.sitemap import PLACES, place
 EVERY_S = 10.0
 STACKED = 2
 HIDDEN = "nudges-hidden"
+LISTED = "desk.nudges.listed"  # modules whose nudges this page lists itself
 COLOURS = {"high": "red", "medium": "orange", "low": "gray"}
 # The stack lies over the corner of the page and lets clicks beside its cards through; the page gets room at its end, so
 # that whatever it covers can be scrolled out from under it. Titles are bold and still plain text.
 LOOK = """<style>
 .st-key-nudge-stack { position: fixed; right: 1.25rem; bottom: 1.25rem; width: min(23rem, calc(100vw - 2.5rem));
   z-index: 99; max-height: 50vh; overflow-y: auto; gap: .5rem; pointer-events: none; }
-[data-testid="stMainBlockContainer"]:has(.st-key-nudge-stack) { padding-bottom: calc(50vh + 3rem); }
+[data-testid="stMainBlockContainer"]:has(.st-key-nudge-stack) { padding-bottom: 18rem; }
 .st-key-nudge-stack > * { pointer-events: auto; }
 .st-key-nudge-pill { position: fixed; right: 1.25rem; bottom: 1.25rem; width: auto; z-index: 99; }
 .st-key-nudge-stack div[class*="st-key-nudge-stack-"] { background: var(--nudge-ground, light-dark(#ffffff, #14171f));
@@ -41,9 +42,14 @@ div[class*="st-key-nudge-"] [data-testid="stText"] { white-space: pre-wrap; over
 </style>"""
 
 
+def begin() -> None:
+    """Before a page draws what is its own."""
+    st.session_state[LISTED] = ()
+
+
 @only("companion")
 def frame() -> None:
-    """For the frame of every page: draws nothing while there is nothing to say."""
+    """For the frame, after the page: draws nothing while there is nothing to say that the page does not say itself."""
     with boundary("The nudges"):
         stack()
 
@@ -62,7 +68,8 @@ def badge() -> None:
 @fragment(run_every=EVERY_S)
 def stack() -> None:
     """The most important ones in the corner: open for what is urgent or came while somebody is here, else a button."""
-    found = _open()
+    listed = st.session_state.get(LISTED, ())
+    found = tuple(nudge for nudge in _open() if nudge.module not in listed)
     if not found:
         return
     hidden = session.remembered(HIDDEN, None)
@@ -108,6 +115,7 @@ def _pill(found: tuple[ShownNudge, ...]) -> None:
 @only("companion")
 def show(module: str) -> None:
     """The nudges of one module, for its own page; draws nothing where there is none."""
+    st.session_state[LISTED] = (*st.session_state.get(LISTED, ()), module)
     found = [nudge for nudge in _open() if nudge.module == module]
     if not found:
         return

@@ -52,6 +52,17 @@ def test_on_every_page_as_it_stands(core: Core, open_page: Open) -> None:
     assert "1 nudge, 1 urgent" in texts(at)
 
 
+def test_once_on_a_page(core: Core, open_page: Open) -> None:
+    """What a page lists itself does not lie over its corner as well; the rest does."""
+    PulseStore(core.db).done(
+        "r", None, core.clock.now(), [Nudge("s", "expired", "Old snapshots", "60 of them", "high", "snapshots")]
+    )
+    say(core)
+    shown = [t.value for t in calm(open_page("snapshots")).text]
+    assert shown.count("Old snapshots") == 1 and shown.count(ODD) == 1
+    assert [t.value for t in calm(open_page("goals")).text].count("Old snapshots") == 1
+
+
 @pytest.mark.parametrize(("label", "outcome"), [("Dismiss", "dismissed"), ("In an hour", "snoozed")])
 def test_answered_once(core: Core, open_page: Open, label: str, outcome: str) -> None:
     """Gone from the page after one press; another tab that still shows it changes nothing more."""

@@ -33,6 +33,11 @@ def line_text() -> str:
     return "#C05500" if st.context.theme.type == "light" else LINE
 
 
+def ground() -> str:
+    """The colour of a page, for words that lie over marks."""
+    return "#ffffff" if st.context.theme.type == "light" else "#14171f"
+
+
 def colour(source: str) -> str:
     return SOURCE_COLOURS.get(source, OTHER)
 

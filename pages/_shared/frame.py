@@ -20,7 +20,7 @@ from pages._shared.sitemap import GROUPS, PLACES  # noqa: E402
 
 HERE = Path(__file__).parent
 # Pages that list the nudges themselves (the first page has no path), and the one whose own field is in that corner.
-WITHOUT_STACK = ("", "overview", "today", "chat")
+WITHOUT_STACK = ("", "overview", "today", "feed", "chat")
 
 # The icon comes before the navigation: otherwise the browser fetches one from another host.
 st.set_page_config(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.companion.reflect.pulse.store import ShownNudge
 from core.errors import CoreError
-from pages._shared import formats, session
+from pages._shared import charts, formats, session
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.fragments import fragment
@@ -189,5 +189,4 @@ def _open() -> tuple[ShownNudge, ...]:
 
 
 def _look() -> str:
-    ground = "#ffffff" if st.context.theme.type == "light" else "#14171f"
-    return LOOK.replace("light-dark(#ffffff, #14171f)", ground)
+    return LOOK.replace("light-dark(#ffffff, #14171f)", charts.ground())

@@ -14,6 +14,7 @@ from pages._shared.tables import Column
 from pages._shared.zone import my_zone_name
 
 COLOURS = ("#0072B2", "#E69F00", "#7A7A7A")
+FEW = 4  # at most so many are counted one by one, not in halves
 
 
 def card(
@@ -45,12 +46,16 @@ def bars(days: Sequence[Mapping[str, Any]], series: Mapping[str, str], unit: str
         figure.add_hline(
             y=goal,
             line={"color": charts.LINE, "dash": "dot", "width": 1.5},
-            annotation={"text": f"goal {goal:,.0f}", "font": {"color": charts.line_text(), "size": 12}},
+            annotation={
+                "text": f"goal {goal:,.0f}",
+                "font": {"color": charts.line_text(), "size": 12},
+                "bgcolor": charts.ground(),
+            },
         )
     labels = [f"{date.fromisoformat(day):%a} {date.fromisoformat(day).day}" for day in axis]
     figure.update_xaxes(type="category", tickvals=axis, ticktext=labels, tickangle=0, showgrid=False)
     top = max([*(sum(float(day[field]) for field in series) for day in days), goal or 0, 1])
-    figure.update_yaxes(range=[0, top * 1.15])
+    figure.update_yaxes(range=[0, top * 1.15], dtick=1 if top <= FEW else None)
     figure.update_layout(barmode="stack", legend={"traceorder": "normal"})
     return charts.calm(figure, 250, legend=len(series) > 1)
 

@@ -17,14 +17,19 @@ MEANINGS = {
     "BESCO_GEMINI_API_KEY": "key of the Gemini embedder",
     "GOOGLE_GEMINI_BASE_URL": "another address for Gemini",
     "SUPABASE_DB_URL": "direct connection, for migrate alone",
-    "MEMORY_DESK_API_TOKEN": "bearer token of the API; without one it answers this machine alone",
+    "MEMORY_DESK_API_TOKEN": "one bearer token that may everything; better: tokens of Access",
+    "MEMORY_DESK_LOCAL_ROLE": "roles of whoever comes without sign-in",
     "MEMORY_DESK_ALLOW_ANONYMOUS": "serve other machines without sign-in",
     **{
         f"MEMORY_DESK_{role.upper()}S": f"who has the role {role} once signed in; see Access"
         for role in ("admin", "auditor", "tuner", "operator", "viewer", "owner")
     },
     "MEMORY_DESK_DEFAULT_ROLE": "role of whoever no rule is about: viewer, or none where anybody can sign in",
-    "MEMORY_DESK_TZ": "time zone of every page",
+    "MEMORY_DESK_SESSION_HOURS": "hours until somebody has to sign in again",
+    "MEMORY_DESK_ALLOWED_HOSTS": "names this server answers to; not set: those of this machine and of the sign-in",
+    "MEMORY_DESK_RATE_PER_MINUTE": "requests of one token, and clicks of one person, a minute; 0: any number",
+    "MEMORY_DESK_DATA_KEY": "seals the companion's words and uploads",
+    "MEMORY_DESK_TZ": "time zone of days, and of moments for whoever chose none",
     "HOST": "address to listen on",
     "PORT": "port to listen on",
     "MEMORY_DESK_DB_TIMEOUT_S": "seconds to wait for the database",
@@ -37,6 +42,7 @@ MEANINGS = {
     "MEMORY_DESK_CHAT_MODEL": "the Gemini model of the companion; used only after consent",
 }
 STARS = "********"
+HOSTS = "allowed_hosts"  # no addresses of people
 
 
 def rows(settings: Settings, env: Mapping[str, str], file: Mapping[str, str | None]) -> list[dict[str, Any]]:
@@ -57,8 +63,11 @@ def rows(settings: Settings, env: Mapping[str, str], file: Mapping[str, str | No
                 "meaning": "the hosted project: none",
             }
         )
-    shown += [_row(name, masked(getattr(settings, field)), env, file) for name, field in FIELDS.items()]
-    return shown
+    shown += [
+        _row(name, masked(getattr(settings, field)), env, file) for name, field in FIELDS.items() if field != HOSTS
+    ]
+    hosts = ", ".join(settings.allowed_hosts) or "not set"
+    return [*shown, _row("MEMORY_DESK_ALLOWED_HOSTS", hosts, env, file)]
 
 
 def masked(value: Any) -> str:

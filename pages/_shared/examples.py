@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.config import Settings
+from pages._shared import session
 from pages._shared.layout import panel
 
 PREFIX = "/stack-ai/tips"
@@ -22,10 +23,14 @@ def base_url(settings: Settings) -> str:
     return f"http://{host}:{port}{PREFIX}"
 
 
+def _token(settings: Settings) -> bool:
+    return settings.api_token is not None or session.sign_in_configured()
+
+
 def curl(settings: Settings, method: str, path: str, body: str | None = None) -> str:
     """One call as a command line; the token is a variable of the reader's own shell, never the value."""
     parts = [f"curl -s {'' if method == 'GET' else '-X ' + method + ' '}{base_url(settings)}{path}"]
-    if settings.api_token is not None:
+    if _token(settings):
         parts.append('-H "Authorization: Bearer $MEMORY_DESK_API_TOKEN"')
     if body is not None:
         parts += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
@@ -34,7 +39,7 @@ def curl(settings: Settings, method: str, path: str, body: str | None = None) ->
 
 def api_examples(settings: Settings) -> None:
     """The routes that matter, each ready to copy."""
-    token = "needs the token" if settings.api_token is not None else "answers programs on this machine without a token"
+    token = "needs a token" if _token(settings) else "answers programs on this machine without a token"
     search = '{"ruId": "70114", "tuId": "3101", "query": "serious relationship", "limit": 12, "explain": true}'
     names = ("Search", "Ingest", "Status", "Health", "Command line")
     calls = (

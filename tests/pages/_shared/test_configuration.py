@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.config import read_settings
-from pages._shared import configuration
+from pages._shared import configuration, examples
 
 SECRET = "sb_secret_do_not_show"
 
@@ -64,3 +66,24 @@ def test_who_has_which_role_is_counted_only() -> None:
     assert found["MEMORY_DESK_ADMINS"]["value"] == "2 named" and "example" not in str(found)
     assert found["MEMORY_DESK_VIEWERS"]["value"] == "nobody"
     assert found["MEMORY_DESK_LOCAL_ROLE"]["value"] == "auditor, viewer"
+
+
+def test_names_of_this_server_are_shown() -> None:
+    """They are nobody's; without any it says so."""
+    assert by_name({"MEMORY_DESK_ALLOWED_HOSTS": "desk.example.org"})["MEMORY_DESK_ALLOWED_HOSTS"]["value"] == (
+        "desk.example.org"
+    )
+    assert by_name({})["MEMORY_DESK_ALLOWED_HOSTS"]["value"] == "not set"
+
+
+def test_every_variable_says_what_it_is_for() -> None:
+    """No row is left to guess about."""
+    assert [name for name, row in by_name({}).items() if not row["meaning"]] == []
+
+
+def test_an_example_shows_a_token_where_people_sign_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be refused as it stands."""
+    settings = read_settings({"MEMORY_DESK_DATA_DIR": "unused"})
+    assert "Bearer" not in examples.curl(settings, "GET", "/health")
+    monkeypatch.setattr("pages._shared.session.ways", lambda: ("staff",))
+    assert "Bearer $MEMORY_DESK_API_TOKEN" in examples.curl(settings, "GET", "/health")

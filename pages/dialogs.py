@@ -13,8 +13,9 @@ from pages._shared.head import page_head
 here = guard.enter("dialogs")
 chosen = session.dialog()
 head = page_head(here, "Which dialogs are stored, what is known in each, how fresh it is and what looks wrong.")
-inbox.show("memory")
-nudges.show("memory")
+if chosen is None:  # whoever opened a dialog came for it
+    inbox.show("memory")
+    nudges.show("memory")
 
 with boundary(here.title):
     if chosen is None:

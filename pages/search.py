@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import DatabaseError
 from core.memory.requests import AcrossRequest
 from pages._shared import demo, guard, reads, session
-from pages._shared.companion import inbox, nudges
+from pages._shared.companion import inbox
 from pages._shared.feedback import boundary, empty
 from pages._shared.head import page_head
 from pages._shared.overview import first_steps
@@ -20,8 +20,6 @@ here = guard.enter("search")
 head = page_head(
     here, "Which chunks reach the prompt for a query, how each score is made, and what other boosts would change."
 )
-inbox.show("memory")
-nudges.show("memory")
 
 with boundary(here.title):
     asked = ask.draw() or session.remembered(AGAIN, None)
@@ -51,3 +49,4 @@ with boundary(here.title):
             across.show(found)
         else:
             results.show(found)
+inbox.show("memory")  # at the end: whoever comes here has a question of their own

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.access import Role, who_may
 from core.access.tokens import DAYS, DEFAULT_DAYS, NAME_LIMIT, REASON, ApiToken
-from pages._shared import tables
+from pages._shared import session, tables
 from pages._shared.access import acting
 from pages._shared.examples import base_url
 from pages._shared.feedback import empty
@@ -88,7 +88,8 @@ def _list(found: Sequence[ApiToken], now: datetime) -> None:
     if settings().api_token is not None:
         st.text("From the environment: MEMORY_DESK_API_TOKEN, every role, unmasked, does not expire.")
     if not found:
-        empty("No token yet", "Programs on this machine need none while MEMORY_DESK_API_TOKEN is not set.")
+        every = settings().api_token is not None or session.sign_in_configured()
+        empty("No token yet", "Every program needs one." if every else "Programs on this machine need none so far.")
         return
     rows = [_row(token, now) for token in found]
     columns = (

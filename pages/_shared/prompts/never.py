@@ -65,7 +65,9 @@ def retention() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             wanted = st.number_input("Days", DAYS_LEAST, DAYS_MOST, days, width=140)
             pressed = st.form_submit_button("Save")
-        if pressed and int(wanted) != days:
+        if pressed and int(wanted) == days:
+            st.toast(f"Kept for {formats.plural(days, 'day')}, as before.")
+        elif pressed:
             try:
                 actions.keep_retrievals(int(wanted))
             except CoreError as error:

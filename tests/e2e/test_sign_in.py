@@ -109,6 +109,8 @@ def test_from_the_way_in_to_the_way_out(
     page.goto(f"{desk.url}/dialogs")
     expect_outside(page)
     expect(page.get_by_role("button", name="Sign in with Guests")).to_be_visible()
+    logo = page.get_by_test_id("stHeaderLogo").or_(page.get_by_test_id("stSidebarLogo")).first
+    assert logo.evaluate("async e => { await e.decode(); return e.naturalWidth }") > 0
     sign_in(page, desk, "ann")
     expect_inside(page, "ann@example.org", "admin")
     page.goto(f"{desk.url}/access")

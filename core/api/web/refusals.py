@@ -41,7 +41,7 @@ def refuse(asked: Asked, site: Site, query: bytes = b"") -> Refusal | None:
         return Refusal(404, "not_found", "There is nothing here.")
     if _of_another_site(asked):
         return Refusal(403, "other_origin", "Requests of other origins are refused.")
-    if asked.kind == "media" and site.signed and asked.person is None:
+    if asked.kind == "media" and site.signed and asked.path not in site.public and asked.person is None:
         return Refusal(403, "signed_out", "Files of a page are for whoever is signed in.")
     if len(query) > QUERY_LIMIT:
         return Refusal(414, "uri_too_long", f"The query is longer than {QUERY_LIMIT} bytes.")

@@ -24,7 +24,8 @@ def nobody(_: Mapping[str, str]) -> str | None:
 class Site:
     """`names`: the Host names answered to. `scripts`: hashes of the scripts in the page. `https_hosts`: names that are
     reached over TLS alone, whatever a proxy says. `base_path`: "" or `/desk`, of the pages, not of the API.
-    `person`: a name for who is signed in, from cookies that were looked at. `signed`: whether people sign in at all."""
+    `person`: a name for who is signed in, from cookies that were looked at. `signed`: whether people sign in at all.
+    `public`: files that everybody is given all the same."""
 
     names: frozenset[str]
     scripts: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class Site:
     rate_per_minute: int = 600
     person: Callable[[Mapping[str, str]], str | None] = nobody
     signed: bool = False
+    public: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import NoReturn
 
@@ -61,12 +62,12 @@ def who(actor: Actor) -> None:
 
 
 def _ask(nobody: NotSignedIn) -> None:
-    with st.container(width=440, key="sign-in"):
-        st.header("Memory Desk", anchor=False)
+    with _card("sign-in"):
         if nobody.why != "nobody":
             st.warning(f"{nobody.what} Sign in again to go on.")
         else:
             st.text("Sign in to look into the memory.")
+            st.caption("Your role decides what you see. People stay masked; every reveal is recorded.")
         for way in ways():
             st.button(
                 f"Sign in with {way.title}",
@@ -77,9 +78,15 @@ def _ask(nobody: NotSignedIn) -> None:
             )
 
 
-def _no_role(actor: Actor) -> None:
-    with st.container(width=440, key="no-role"):
+@contextmanager
+def _card(key: str) -> Iterator[None]:
+    with st.container(horizontal_alignment="center"), st.container(width=440, border=True, key=key):
         st.header("Memory Desk", anchor=False)
+        yield
+
+
+def _no_role(actor: Actor) -> None:
+    with _card("no-role"):
         st.text(f"You are signed in as {actor.display_name}, and have no role here.")
         st.text("Ask an administrator for one; it holds at your next click.")
         st.button("Sign out", key="sign-out", on_click=_leave)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.auth_util import get_secrets_auth_section
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.memory_media_file_storage import _calculate_file_id
 
 from core.api.web import Site, names_of
 from pages._shared.lifespan import bound_address
@@ -38,7 +39,14 @@ def site() -> Site:
         rate_per_minute=known.rate_per_minute,
         person=person,
         signed=sign_in_configured(),
+        public=frozenset({icon_path()}),
     )
+
+
+def icon_path() -> str:
+    """Where Streamlit serves the icon: the sign-in page shows it, and the tab of whoever is not signed in."""
+    data = (Path(__file__).parent.parent / "icon.png").read_bytes()
+    return f"/media/{_calculate_file_id(data, 'image/png')}.png"
 
 
 def redirect_uri(section: Mapping[str, Any]) -> str | None:

@@ -238,7 +238,8 @@ def test_files_of_a_page_are_for_whoever_is_signed_in() -> None:
     def person(cookies: Mapping[str, str]) -> str | None:
         return cookies.get("who")
 
-    client = serve(replace(SITE, signed=True, person=person))
+    client = serve(replace(SITE, signed=True, person=person, public=frozenset({"/media/icon.png"})))
+    assert client.get("/media/icon.png").status_code == 200
     assert client.get("/media/x.png").status_code == 403
     assert client.get("/dialogs").status_code == 200
     assert client.get("/media/x.png", headers={"Cookie": "who=ann"}).status_code == 200

@@ -63,7 +63,7 @@ _MEMORY: Final[Mapping[str, Mapping[str, str]]] = {
     "snapshot_source": {"snapshots": "body days"},
     "jobs": {
         "jobs": "get list",
-        ANYBODY: "title cancel start",  # cancel and start ask for the action of the job
+        ANYBODY: "title may_cancel cancel start",  # cancel and start ask for the action of the job
         PRODUCT: "close finish_here hourly register work",
     },
     "intake": {

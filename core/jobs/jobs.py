@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.access.roles import acting, permit, require
+from core.access.roles import acting, may, permit, require
 from core.db.client import Database
 from core.errors import CoreError, NotFound
 from core.events.actor import Actor, normalize_actor
@@ -80,11 +80,18 @@ class Jobs:
         self._worker.wake()
         return job
 
+    def may_cancel(self, kind: str) -> bool:
+        """Whether whoever acts may stop one of this kind."""
+        return may(self._action(kind))
+
+    def _action(self, kind: str) -> str:
+        known = self._kinds.get(kind)
+        return known.action if known else "jobs_cancel"
+
     def cancel(self, id: str) -> Job:
         """Ask it to stop between two steps; what it did stays done. Errors: Forbidden, NotFound, DatabaseError."""
         before = self.get(id)
-        known = self._kinds.get(before.kind)
-        permit(known.action if known else "jobs_cancel")
+        permit(self._action(before.kind))
         job = self._store.cancel(id)
         if job is None:
             raise _gone()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, ParamSpec
+
+import streamlit as st
 
 from pages._shared import session
 
@@ -23,3 +25,8 @@ def only(action: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
         return drawn
 
     return made
+
+
+def button(action: str, label: str, **named: Any) -> bool:
+    """A button of Streamlit for those who may do this; nothing, and False, for others."""
+    return session.may(action) and st.button(label, **named)

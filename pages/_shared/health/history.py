@@ -11,7 +11,7 @@ from core.events import run_as
 from core.health.changes import OVERALL
 from core.health.judging import COMPONENTS
 from core.health.timeline import History, Uptime
-from pages._shared import address, charts, formats, session, tables
+from pages._shared import address, charts, formats, parts, session, tables
 from pages._shared.feedback import empty, stale
 from pages._shared.health import drawing, reading
 from pages._shared.layout import Figure, figures, panel
@@ -59,7 +59,13 @@ def daily(found: dict[str, Any] | None) -> None:
     """The checks that are made once a day, and now. Errors: CoreError."""
     says = "Totals compared with every row, and the vector index with a full scan for five stored vectors (sampled)."
     with panel("Daily checks", says):
-        if st.button("Make them now", key="daily", icon=":material/rule:", help="May take a minute on a large table."):
+        if parts.button(
+            "health_check",
+            "Make them now",
+            key="daily",
+            icon=":material/rule:",
+            help="May take a minute on a large table.",
+        ):
             actor = session.actor()
             require(actor, "health_check")
             with run_as(actor), st.spinner("Comparing"):

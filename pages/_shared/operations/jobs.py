@@ -113,16 +113,17 @@ def card(job: Job) -> None:
             st.badge(job.state, color=COLOURS[job.state])  # type: ignore[arg-type]
             st.markdown(f"**{core().jobs.title(job.kind)}**")
             st.text(job.message)
-            st.button(
-                "Stop",
-                key=f"stop-{job.id}",
-                icon=":material/stop_circle:",
-                type="tertiary",
-                disabled=job.state == "cancelling",
-                on_click=_stop,
-                args=(job.id,),
-                help="Ends between two steps. What was done stays done.",
-            )
+            if core().jobs.may_cancel(job.kind):
+                st.button(
+                    "Stop",
+                    key=f"stop-{job.id}",
+                    icon=":material/stop_circle:",
+                    type="tertiary",
+                    disabled=job.state == "cancelling",
+                    on_click=_stop,
+                    args=(job.id,),
+                    help="Ends between two steps. What was done stays done.",
+                )
         st.progress(job.fraction)
         st.caption(" · ".join(part for part in _facts(job) if part))
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import CoreError
 from core.retrievals.record import WRONG, Retrieval, RetrievedChunk, WrongContext
-from pages._shared import actions, formats, reads, session, tables
+from pages._shared import actions, formats, parts, reads, session, tables
 from pages._shared.layout import panel
 from pages._shared.parts import only
 from pages._shared.prompts import reading
@@ -53,7 +53,9 @@ def _line(report: WrongContext) -> None:
     when = formats.moment(formats.parse(report.at), my_zone())
     st.badge("withdrawn" if report.withdrawn_at else "reported", color="gray" if report.withdrawn_at else "orange")
     st.text(f"{report.rank}. {report.source}: {WRONG.get(report.reason, report.reason)}. {who}, {when}.")
-    if report.withdrawn_at is None and st.button("Take back", key=f"withdraw-{report.id}", type="tertiary"):
+    if report.withdrawn_at is None and parts.button(
+        "report_context", "Take back", key=f"withdraw-{report.id}", type="tertiary"
+    ):
         try:
             actions.withdraw_context(report.id)
         except CoreError as error:

@@ -11,7 +11,7 @@ from core.memory.bm25 import spread
 from core.memory.hits import Exploration
 from core.memory.retrieval import BUDGET_LEAST, BUDGET_MOST, Profile, Unit
 from core.memory.sources import LIMIT_MAX, SOURCES
-from pages._shared import address, session
+from pages._shared import address, parts, session
 from pages._shared.layout import panel
 from pages._shared.search.view import active_of
 from pages._shared.sitemap import place
@@ -125,7 +125,9 @@ def _buttons(profile: Profile, active: Profile, same: bool) -> None:
             on_click=_reset,
             args=(active,),
         )
-        if st.button("Propose this", key="propose-this", icon=":material/balance:", disabled=same):
+        if parts.button(
+            "propose_profile", "Propose this", key="propose-this", icon=":material/balance:", disabled=same
+        ):
             session.remember(PROPOSAL, profile)
             st.switch_page(place("tuning").path, query_params={"view": "profiles"})
 

@@ -10,7 +10,7 @@ from core.jobs.job import Job
 from core.memory.retrieval import Profile
 from core.tuning.evaluations import AT_ONCE
 from core.tuning.plan import PROFILES_MOST, Plan
-from pages._shared import formats, session
+from pages._shared import formats, parts, session
 from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.operations import jobs, outcome
@@ -43,8 +43,14 @@ def show(head: Head) -> None:
                 "“found here” was fitted to part of these queries: it is evaluated on the dialogs kept out alone. "
                 "All of another set would say more."
             )
-        st.button(
-            "Evaluate", key="evaluate-do", type="primary", icon=":material/balance:", on_click=_evaluate, args=(plan,)
+        parts.button(
+            "evaluate",
+            "Evaluate",
+            key="evaluate-do",
+            type="primary",
+            icon=":material/balance:",
+            on_click=_evaluate,
+            args=(plan,),
         )
     _open(chosen.id)
     if plan is not None:

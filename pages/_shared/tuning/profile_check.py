@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.tuning.aftercheck import SEARCHES_LEAST, AfterCheck, Figures
 from core.tuning.profiles import ProfileList
-from pages._shared import formats, tables
+from pages._shared import formats, session, tables
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
 from pages._shared.tables import Column
@@ -35,7 +35,7 @@ def show(found: ProfileList) -> None:
         lines = rows(check)
         tables.show(lines, COLUMNS, key="after-check", zone=my_zone_name(), height="content")
         tables.downloads(lines, [c.field for c in COLUMNS], name="after-check", key="after-check-file")
-        if found.previous is not None:
+        if found.previous is not None and session.may("activate_profile"):
             st.text_input("Why back", key="revert-reason", max_chars=300, placeholder="optional")
             st.button(
                 f"Back to version {found.previous}",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.tuning.evaluations import Evaluation
 from core.tuning.profiles import ProfileList, StoredProfile
-from pages._shared import formats, session
+from pages._shared import formats, parts, session
 from pages._shared.operations import outcome
 from pages._shared.search.sliders import PROPOSAL
 from pages._shared.tuning import profile_reading, profile_words
@@ -32,7 +32,7 @@ def show(found: ProfileList, chosen: StoredProfile) -> None:
             _proposed(chosen)
         elif state in ("approved", "retired"):
             _approved(chosen)
-        st.button("Start a proposal from it", key="copy-profile", on_click=_copy, args=(chosen,))
+        parts.button("propose_profile", "Start a proposal from it", key="copy-profile", on_click=_copy, args=(chosen,))
 
 
 def _proposed(chosen: StoredProfile) -> None:
@@ -51,10 +51,12 @@ def _proposed(chosen: StoredProfile) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(one.verdict, color=COLOURS.get(one.verdict, "gray"))  # type: ignore[arg-type]
         st.text(one.rule, width="stretch")
-    st.text_input("Why yes", key="approve-note", max_chars=300, placeholder="optional")
+    if session.may("approve_profile"):
+        st.text_input("Why yes", key="approve-note", max_chars=300, placeholder="optional")
     if one.verdict != "ship":
         st.warning("The evaluation does not speak for it. An approval is recorded together with this verdict.")
-    st.button(
+    parts.button(
+        "approve_profile",
         "Approve because of this evaluation",
         key="approve",
         type="primary" if one.verdict == "ship" else "secondary",
@@ -69,7 +71,8 @@ def _approved(chosen: StoredProfile) -> None:
         return
     when = formats.moment(formats.parse(chosen.approved_at), my_zone())
     st.text(f"Approved by {chosen.approved_by}, {when}; verdict then: {chosen.verdict}.")
-    st.button(
+    parts.button(
+        "activate_profile",
         f"Bring version {chosen.version} into force",
         key="activate",
         type="primary",

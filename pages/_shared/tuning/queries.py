@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.tuning.label_store import RecordedQuery
 from core.tuning.labels import CATEGORY_LIMIT, NOTE_LIMIT, LabelledQuery, SetSummary
-from pages._shared import formats, reads, session, tables, veil
+from pages._shared import formats, parts, reads, session, tables, veil
 from pages._shared.dialogs.listing import option
 from pages._shared.layout import panel
 from pages._shared.literal import literal
@@ -54,9 +54,10 @@ def show(chosen: SetSummary) -> None:
             if picked is not None:
                 _one(read.value.queries[picked])
         else:
-            st.text("No query yet. Write some below, or take them from recorded searches.")
-    with st.expander("Add queries", icon=":material/add:", type="compact", expanded=not rows):
-        _by_hand(chosen.id)
+            st.text("No query yet. They are written here, or taken from recorded searches.")
+    if session.may("judge"):
+        with st.expander("Add queries", icon=":material/add:", type="compact", expanded=not rows):
+            _by_hand(chosen.id)
     with st.expander("From recorded searches", icon=":material/history:", type="compact"):
         _recorded(chosen.id)
 
@@ -107,8 +108,8 @@ def _one(query: LabelledQuery) -> None:
         )
         tables.show(rows, columns, key=f"grades-{query.id}", zone=my_zone_name(), height="content")
     with st.container(horizontal=True):
-        st.button("Judge this query", key="judge-this", type="primary", on_click=_judge, args=(query.id,))
-        st.button("Take it out of the set", key="remove-query", on_click=_remove, args=(query.id,))
+        parts.button("judge", "Judge this query", key="judge-this", type="primary", on_click=_judge, args=(query.id,))
+        parts.button("judge", "Take it out of the set", key="remove-query", on_click=_remove, args=(query.id,))
 
 
 def _judge(query_id: str) -> None:
@@ -178,9 +179,13 @@ def _recorded(set_id: str) -> None:
     one = found[chosen]
     st.text(one.query)
     if one.query_id:
-        st.button("Judge this query", key="judge-recorded", type="primary", on_click=_judge, args=(one.query_id,))
+        parts.button(
+            "judge", "Judge this query", key="judge-recorded", type="primary", on_click=_judge, args=(one.query_id,)
+        )
     else:
-        st.button("Add it to the set", key="add-recorded", type="primary", on_click=_add_recorded, args=(set_id, one))
+        parts.button(
+            "judge", "Add it to the set", key="add-recorded", type="primary", on_click=_add_recorded, args=(set_id, one)
+        )
 
 
 def _recorded_row(one: RecordedQuery) -> dict[str, Any]:

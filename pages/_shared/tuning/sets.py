@@ -11,6 +11,7 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.tables import Column
 from pages._shared.tuning import acting, choices, files, queries, reading
 from pages._shared.zone import my_zone_name
@@ -63,6 +64,7 @@ def show(head: Head) -> None:
         files.show(None)
 
 
+@only("judge")
 def _new() -> None:
     with st.expander("New query set", icon=":material/add:", type="compact"), st.form("new-set", clear_on_submit=True):
         st.text_input("Name", key="new-set-name", max_chars=120, placeholder="Questions of support, November")
@@ -79,6 +81,7 @@ def _create() -> None:
         outcome.say("done", f"The query set “{name.strip()}” is there. Add questions to it.")
 
 
+@only("judge")
 def _put_away(id: str, archived: bool) -> None:
     label = "Bring this set back" if archived else "Archive this set"
     st.button(

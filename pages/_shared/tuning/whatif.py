@@ -11,7 +11,7 @@ from core.memory.retrieval import Profile, Unit
 from core.memory.sources import SOURCES
 from core.services.recent import LIMIT, Recent
 from core.tuning.consequences import Distances, Effect, distances, effect
-from pages._shared import address, charts, formats, layout, tables
+from pages._shared import address, charts, formats, layout, parts, tables
 from pages._shared.feedback import boundary, empty
 from pages._shared.fragments import fragment
 from pages._shared.head import Head
@@ -135,8 +135,13 @@ def _sliders(active: Profile) -> Profile:
             active, name="from what-if", version=None, weights=weights, unit=unit, fusion=fusion, quotas=quotas
         )
         same = profile.as_json() == active.as_json()
-        if st.button(
-            "Propose this", key="whatif-propose", disabled=same, on_click=choices.to_profiles, args=(profile,)
+        if parts.button(
+            "propose_profile",
+            "Propose this",
+            key="whatif-propose",
+            disabled=same,
+            on_click=choices.to_profiles,
+            args=(profile,),
         ):
             st.rerun()  # the fragment alone would stay in this view
     return profile

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.usage.lines import Summary
 from core.usage.periods import hour_label
-from pages._shared import actions, formats, tables
+from pages._shared import actions, formats, parts, tables
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.tables import Column
@@ -47,7 +47,7 @@ def whole(summary: Summary) -> None:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key="usage-stale"):
             st.badge("stale", color="orange")
             st.text("A write was not added to the totals. Rebuilding reads every row and stops nobody.")
-            if st.button("Rebuild the totals", key="usage-rebuild", icon=":material/calculate:"):
+            if parts.button("rebuild_rollups", "Rebuild the totals", key="usage-rebuild", icon=":material/calculate:"):
                 with boundary("The rebuild"):
                     st.toast(f"{formats.plural(actions.rebuild_usage(), 'sum')} changed.")
                     st.rerun()

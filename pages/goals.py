@@ -34,7 +34,7 @@ with boundary(here.title):
     with boundary("The goal editor"):
         editor.show()
     if goals:
-        cards.show(goals, mind.mind().goals.store.today())
+        cards.show(goals, mind.today())
     else:
         cards.undo()
         empty(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from pages._shared import reads, session
 from pages._shared.companion import seen
 from pages._shared.operations import outcome
 from pages._shared.reads import Read
-from pages._shared.resources import core
+from pages._shared.resources import core, settings
 
 T = TypeVar("T")
 HISTORY = 30  # periods of a card
@@ -30,6 +31,11 @@ HISTORY = 30  # periods of a card
 
 def mind() -> Reflection:
     return core().companion.reflection
+
+
+def today() -> date:
+    """The local day of the installation: goals and streaks count by it."""
+    return core().clock.now().astimezone(settings().zone).date()
 
 
 def goals() -> Read[tuple[Goal, ...]]:

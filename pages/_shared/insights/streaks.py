@@ -75,7 +75,7 @@ def row(streak: Streak) -> dict[str, Any]:
 
 
 def _days(streak: Streak) -> None:
-    since = mind.mind().goals.store.today() - timedelta(days=BACK - 1)
+    since = mind.today() - timedelta(days=BACK - 1)
     found = core().companion.streaks.history(streak.id, since)
     rows = [
         {"day": day["day"], "value": day["value"], "of": day["threshold"], "kept": "yes" if day["active"] else "no"}

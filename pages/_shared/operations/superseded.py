@@ -12,6 +12,7 @@ from pages._shared.feedback import empty, stale
 from pages._shared.head import Head
 from pages._shared.layout import Figure, figures, panel
 from pages._shared.operations import mending, outcome, typed
+from pages._shared.parts import only
 from pages._shared.tables import Column
 from pages._shared.zone import my_zone_name
 
@@ -60,6 +61,7 @@ def show(head: Head) -> None:
     away(None)
 
 
+@only("corrections")
 def away(dialog_key: str | None) -> None:
     """What was taken out, of one dialog or of all; nothing is drawn where there is none."""
     page = mending.excluded(dialog_key).value

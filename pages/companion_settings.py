@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pages._shared import address, guard
+import streamlit as st
+
+from pages._shared import address, guard, session
 from pages._shared.companion_settings import models, policy, rules
 from pages._shared.feedback import boundary
 from pages._shared.head import page_head
@@ -23,5 +25,7 @@ page_head(
 
 with boundary(here.title):
     outcome.show()
+    if not session.may("companion_policy"):
+        st.caption("Models, consent and what an AI may do are changed by an admin; here is how they stand.")
     words = {name: label for name, (label, _) in VIEWS.items()}
     VIEWS[address.segments("Settings", words, "view", default="models", labelled=False)][1]()

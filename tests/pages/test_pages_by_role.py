@@ -67,9 +67,7 @@ def test_no_part_of_a_page_fails_for_a_role(
     session = {
         "desk.dialog": (dialog.dialog_key, dialog.ru_id, dialog.tu_id),
         "desk.kept.tuning.set": demo.tuning.labels.sets()[0].id,
-        "desk.kept.usage-request": demo.usage.reports.requests(last_days(90, demo.clock.now(), demo.settings.zone))
-        .rows[0]
-        .request_id,
+        "desk.kept.usage-request": demo.usage.reports.requests(quarter).rows[0].request_id,
     }
     actions = {place.name: place.action for place in PLACES}
     who = replace(LOCAL_OPERATOR, roles=frozenset(roles.split(",")))

@@ -73,7 +73,7 @@ def card(proposal: Proposal, now: datetime, *, with_module: bool) -> None:
             f"{_until(proposal, now)}",
             help=f"Mission {literal(proposal.mission_id)}, iteration {literal(proposal.iteration_id)}.",
         )
-        plain = seen.shower(proposal.module, _dialogs(tool, proposal))
+        plain = seen.shower(proposal.module, dialogs(tool, proposal.params))
         for name, value in parameters(tool, proposal.params):
             _line(name, plain(value))
         _line("why", plain(proposal.rationale))
@@ -116,9 +116,10 @@ def _until(proposal: Proposal, now: datetime) -> str:
     return f" · expires in {left}, {formats.moment(proposal.expires_at, my_zone())[:16]}"
 
 
-def _dialogs(tool: ModuleTool | None, proposal: Proposal) -> list[str]:
+def dialogs(tool: ModuleTool | None, params: Mapping[str, Any]) -> list[str]:
+    """The dialogs that a call is about, by its arguments."""
     try:
-        return dialogs_of(tool, proposal.params) if tool else []
+        return dialogs_of(tool, params) if tool else []
     except Exception:  # arguments of another version of the tool
         return []
 
@@ -137,6 +138,7 @@ def _line(label: str, value: str) -> None:
         st.text(value, width="stretch")
 
 
+@only("decide_proposals")
 def _buttons(proposal: Proposal, label: str, now: datetime) -> None:
     asked = (proposal.id, label)
     if proposal.status == "pending":

@@ -142,6 +142,8 @@ def card(nudge: ShownNudge, at: str) -> None:
         st.badge(nudge.priority, color=COLOURS[nudge.priority])  # type: ignore[arg-type]
         st.text(nudge.title)
     st.text(nudge.body)
+    if not session.may("answer_nudges"):
+        return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         label = nudge.action_label or ("Do it" if nudge.action_tool else "Open" if _route(nudge) else None)
         if label and st.button(label, key=f"nudge-act-{at}-{nudge.id}", type="primary"):

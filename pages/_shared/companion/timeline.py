@@ -20,6 +20,7 @@ from pages._shared.feedback import empty
 from pages._shared.layout import Figure
 from pages._shared.literal import literal, words
 from pages._shared.operations import outcome
+from pages._shared.parts import button
 from pages._shared.reads import Read
 from pages._shared.resources import core
 from pages._shared.tables import Column
@@ -116,7 +117,9 @@ def _card(bucket: Bucket, now: datetime) -> None:
             _confirm(bucket, name)
         elif any(event.changes and event.outcome != "reverted" for event in bucket.events):
             asked = partial(session.remember, ASKED, name)
-            st.button("Take back…", key=f"ask-{name}", icon=":material/undo:", type="tertiary", on_click=asked)
+            button(
+                "revert_ai", "Take back…", key=f"ask-{name}", icon=":material/undo:", type="tertiary", on_click=asked
+            )
 
 
 def _dialogs(bucket: Bucket) -> list[str]:

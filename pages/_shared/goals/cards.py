@@ -12,6 +12,7 @@ from pages._shared import session
 from pages._shared.companion import mind
 from pages._shared.goals import editor
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.resources import settings
 
 ACROSS = 3
@@ -120,6 +121,7 @@ def _periods(history: Sequence[GoalPeriod]) -> str:
     return "  \n".join(reversed(lines))
 
 
+@only("change_goals")
 def _buttons(goal: Goal) -> None:
     with st.container(horizontal=True, gap="small"):
         if goal.status == "active":
@@ -152,6 +154,7 @@ def change(goal: Goal, status: str) -> None:
     session.remember(UNDONE, (goal, back) if back else None)
 
 
+@only("change_goals")
 def undo() -> None:
     """The way back from the last change."""
     kept = session.remembered(UNDONE, None)

@@ -16,6 +16,7 @@ from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.resources import core
 
 EDITED = "goal-edited"
@@ -58,6 +59,7 @@ def close() -> None:
     outcome.new_form("goal")
 
 
+@only("change_goals")
 def show() -> None:
     """A button, or the form itself while it is open."""
     if not session.remembered(OPEN, False):

@@ -13,11 +13,13 @@ from pages._shared.companion import mind
 from pages._shared.goals.cards import figure
 from pages._shared.layout import panel
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 from pages._shared.resources import core
 
 SIGNS = {"gte": "at least", "lte": "at most", "eq": "exactly"}
 
 
+@only("change_goals")
 def show(goals: Sequence[Goal]) -> None:
     """By module; one that is active already cannot be pressed."""
     found = offers(mind.mind().goals.templates, goals)

@@ -17,6 +17,7 @@ from pages._shared.companion import deciding, inbox
 from pages._shared.feedback import boundary
 from pages._shared.missions import editor, listing, reading, runs, words
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 
 UNDONE = "mission-undo"
 DONE = {
@@ -88,6 +89,7 @@ def _coming(mission: Mission) -> None:
     st.caption(f"Runs {words.cadence(mission.cadence)}. Next: {coming}.")
 
 
+@only("change_missions")
 def _buttons(mission: Mission, now: datetime) -> None:
     running = words.running(mission) and not words.lost(mission, now)
     with st.container(horizontal=True, gap="small"):

@@ -26,6 +26,7 @@ from pages._shared.feedback import boundary
 from pages._shared.layout import panel
 from pages._shared.missions import reading, timing
 from pages._shared.operations import outcome
+from pages._shared.parts import only
 
 EDITED, OPEN = "mission-edited", "mission-editor"
 PLANNERS: Mapping[Planner, str] = {"rules": "Rules: a fixed plan, no model", "llm": "A model, each step through policy"}
@@ -53,6 +54,7 @@ def close() -> None:
     outcome.new_form("mission")
 
 
+@only("change_missions")
 def show() -> None:
     """A button, or the form itself while it is open."""
     if not session.remembered(OPEN, False):

@@ -7,8 +7,8 @@ from datetime import datetime
 import streamlit as st
 
 from core.companion.act.missions.mission import Iteration, Mission, Step
-from pages._shared import formats, session
-from pages._shared.companion import inbox
+from pages._shared import formats, parts, session
+from pages._shared.companion import inbox, seen
 from pages._shared.fragments import fragment
 from pages._shared.missions import reading, words
 from pages._shared.operations import outcome
@@ -84,21 +84,27 @@ def _running(run: Iteration, now: datetime) -> None:
         if run.cancel_requested:
             st.caption("It stops at its next step.")
         else:
-            st.button(
-                "Cancel", key=f"run-cancel-{run.id}", icon=":material/stop_circle:", on_click=_cancel, args=(run.id,)
+            parts.button(
+                "change_missions",
+                "Cancel",
+                key=f"run-cancel-{run.id}",
+                icon=":material/stop_circle:",
+                on_click=_cancel,
+                args=(run.id,),
             )
 
 
 def _step(step: Step) -> None:
     tool = core().companion.act.toolbox.find(step.tool)
+    plain = seen.shower(tool.module if tool else "", inbox.dialogs(tool, step.params))
     with st.container(border=True, gap="xsmall", key=f"step-{step.id}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge(words.state(step.status), color=words.COLOURS[step.status])  # type: ignore[arg-type]
             st.text(tool.label if tool else step.tool)
         for name, value in inbox.parameters(tool, step.params):
-            _line(name, value)
-        _line("why", step.rationale)
-        _line("result", step.message)
+            _line(name, plain(value))
+        _line("why", plain(step.rationale or ""))
+        _line("result", plain(step.message or ""))
 
 
 def _line(label: str, value: str) -> None:
@@ -112,7 +118,7 @@ def _feedback(run: Iteration) -> None:
     if run.feedback:
         st.caption("what was said of it")
         st.text(run.feedback)
-    if run.status == "running":
+    if run.status == "running" or not session.may("change_missions"):
         return
     with st.popover("Say something of it" if not run.feedback else "Change what was said", icon=":material/comment:"):
         key = f"run-feedback-{run.id}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.companion.converse.rituals.ritual import Ritual
-from pages._shared import formats, session
+from pages._shared import formats, parts, session
 from pages._shared.companion import mind
 from pages._shared.feedback import empty, stale
 from pages._shared.layout import Figure, figures, panel
@@ -42,9 +42,17 @@ def show(read: Read[tuple[Ritual, ...]]) -> None:
             Figure("Completed today", str(sum(run.status == "completed" for run in latest)), "With every step done."),
         )
     with st.container(horizontal=True, gap="small"):
-        st.button("Make a routine", icon=":material/add:", key="routine-new", on_click=editor.begin, args=(None,))
-        st.button(
-            "Put one together", icon=":material/auto_awesome:", key="routine-compose", on_click=composing.begin,
+        parts.button(
+            "change_rituals",
+            "Make a routine",
+            icon=":material/add:",
+            key="routine-new",
+            on_click=editor.begin,
+            args=(None,),
+        )
+        parts.button(
+            "change_rituals", "Put one together", icon=":material/auto_awesome:", key="routine-compose",
+            on_click=composing.begin,
             help="By a model where one may and can, else by rules; you see it before it is saved.",
         )  # fmt: skip
         _undo_button()
@@ -62,6 +70,7 @@ def show(read: Read[tuple[Ritual, ...]]) -> None:
                 _card(ritual)
 
 
+@parts.only("change_rituals")
 def templates(found: Sequence[Ritual]) -> None:
     """One click makes one; a template whose routine is there stays offered, as it may be wanted anew."""
     used = {ritual.template_id for ritual in found if ritual.status != "archived"}
@@ -94,15 +103,20 @@ def _card(ritual: Ritual) -> None:
         st.progress(ritual.running.completed / ritual.running.total, text=_of(ritual))
     with st.container(horizontal=True, gap="small"):
         if ritual.status == "active":
-            st.button(
-                "Continue" if ritual.running else "Start",
+            parts.button(
+                "run_rituals", "Continue" if ritual.running else "Start",
                 key=f"routine-start-{ritual.id}", type="primary", icon=":material/play_arrow:",
                 on_click=reading.start, args=(ritual,),
             )  # fmt: skip
         else:
             _button(ritual, "Resume", "active", ":material/play_arrow:")
-        st.button(
-            "Edit", key=f"routine-edit-{ritual.id}", icon=":material/edit:", on_click=editor.begin, args=(ritual,)
+        parts.button(
+            "change_rituals",
+            "Edit",
+            key=f"routine-edit-{ritual.id}",
+            icon=":material/edit:",
+            on_click=editor.begin,
+            args=(ritual,),
         )
         with st.popover("More", icon=":material/more_horiz:"):
             st.button("Look at it", key=f"routine-look-{ritual.id}", on_click=reading.go, args=(ritual.id,))
@@ -129,7 +143,9 @@ def _of(ritual: Ritual) -> str:
 
 
 def _button(ritual: Ritual, label: str, status: str, icon: str) -> None:
-    st.button(label, key=f"routine-{status}-{ritual.id}", icon=icon, on_click=change, args=(ritual, status))
+    parts.button(
+        "change_rituals", label, key=f"routine-{status}-{ritual.id}", icon=icon, on_click=change, args=(ritual, status)
+    )
 
 
 def change(ritual: Ritual, status: str) -> None:

@@ -13,7 +13,7 @@ from core.companion.converse.rituals.sources import Info, read
 from core.companion.converse.rituals.step import Step
 from core.errors import CoreError
 from core.events import Actor, run_as
-from pages._shared import formats, session, veil
+from pages._shared import formats, parts, session, veil
 from pages._shared.companion import mind
 from pages._shared.feedback import boundary
 from pages._shared.operations import outcome
@@ -65,7 +65,7 @@ def _not_running(ritual: Ritual) -> None:
         st.text(f"{number}. {step.label}")
     with st.container(horizontal=True, gap="small"):
         if ritual.status == "active":
-            st.button("Start", key="routine-begin", type="primary", icon=":material/play_arrow:",
+            parts.button("run_rituals", "Start", key="routine-begin", type="primary", icon=":material/play_arrow:",
                       on_click=reading.start, args=(ritual,))  # fmt: skip
         st.button("Back to the list", key="routine-back", on_click=reading.close)
 

@@ -28,7 +28,7 @@ STREAMLITS_OWN = (
     ("listitem", '[data-testid="stSidebarNavItems"]', "the same div, seen from the li"),
     ("duplicate-id-active", '[data-testid^="glide-cell-"]', "cells of two grids of one page have the same ids"),
     ("svg-img-alt", '[data-testid="stMetric"]', "the empty mark under the pointer, in the line of a metric"),
-    ("color-contrast", '[class*="st-key-judge-query-"] label', "axe sees a button behind it; the page's own is there"),
+    ("color-contrast", '[class*="st-key-judge-query-"] label', "nothing but the page is behind it (elementsFromPoint)"),
     ("aria-required-attr", '[data-testid="stDateInput"]', "the parts of an empty date say `Empty` and have no number"),
 )
 

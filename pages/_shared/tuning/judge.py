@@ -146,7 +146,7 @@ def _card(query: LabelledQuery, sheet: Sheet, place: int, mine: dict[str, Judgem
     done = sum(c.row.id in mine for c in sheet.chunks)
     given = mine.get(chunk.row.id)
     with st.container(border=True, gap="small", key="grade-card"):
-        st.progress(done / len(sheet.chunks), f"{done} of {formats.plural(len(sheet.chunks), 'chunk')} graded")
+        st.progress(done / len(sheet.chunks), f"{done} of {formats.plural(len(sheet.chunks), 'chunk')} graded by you")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.badge(chunk.row.source, color="gray")
             st.caption(grading.about(chunk, place, len(sheet.chunks)))
@@ -180,7 +180,7 @@ def _card(query: LabelledQuery, sheet: Sheet, place: int, mine: dict[str, Judgem
                 args=(query.id, (place + 1) % len(sheet.chunks)),
             )
         if done == len(sheet.chunks):
-            st.text("Every chunk is graded. N goes to the next query; a new grade replaces the one before.")
+            st.text("You graded every chunk. N goes to the next query; a new grade replaces the one before.")
 
 
 def _grade(query_id: str, ids: tuple[str, ...], grade: int, place: int, graded: list[bool], turn: int) -> None:

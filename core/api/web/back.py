@@ -23,6 +23,8 @@ def remembering(headers: Headers, asked: Asked, base: str) -> Headers:
     """Headers of an answer, with what the sign-in has to remember, or with where it leads back to."""
     if asked.path == LOGIN and (page := _before(asked, base)):
         return [*headers, (b"set-cookie", _cookie(page, base, KEPT_S))]
+    if asked.path == LOGIN and COOKIE in asked.cookies:  # of a sign-in that was begun and given up
+        return [*headers, (b"set-cookie", _cookie("", base, 0))]
     if asked.path == CALLBACK and (page := _kept(asked)):
         start = f"{base}/".encode()
         led = [

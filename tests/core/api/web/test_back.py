@@ -66,6 +66,14 @@ def test_nowhere_else(referer: str) -> None:
     assert client.get("/oauth2callback").headers["location"] == "/"
 
 
+def test_a_sign_in_that_was_given_up_leads_nowhere() -> None:
+    """The next one begins at the start page and ends there."""
+    client = serve()
+    client.get("/auth/login", headers={"Referer": f"{HERE}/dialogs"})
+    client.get("/auth/login", headers={"Referer": f"{HERE}/"})
+    assert client.get("/oauth2callback").headers["location"] == "/"
+
+
 @pytest.mark.parametrize(
     "value", ["//evil.example", "https://evil.example", "/\\evil.example", "/a/../b", "/dialogs#x"]
 )

@@ -17,6 +17,7 @@ from core.events.emitter import Events
 
 KEPT_S = 30.0
 KEPT = 2_000
+REST_S = 15.0  # after the database did not answer: a page asks often, and no date is worth a wait each time
 
 
 @cache
@@ -39,6 +40,7 @@ class Preferences:
         self._now = now
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[float, str | None]] = OrderedDict()
+        self._resting_until = float("-inf")
 
     def chosen(self) -> str | None:
         """The zone that the one who acts chose; None: as the installation. Errors: Forbidden, DatabaseError."""
@@ -53,11 +55,10 @@ class Preferences:
     def zone(self) -> ZoneInfo:
         """The zone in force for the one who acts; that of the installation while nobody can say. Errors: Forbidden."""
         try:
-            name = self.chosen()
+            name = self._last() if self._now() < self._resting_until else self.chosen()
         except DatabaseError:
-            with self._lock:
-                kept = self._kept.get(acting().principal_id)
-            name = kept[1] if kept else None
+            self._resting_until = self._now() + REST_S
+            name = self._last()
         return ZoneInfo(name) if name in zones() else self._default
 
     def choose(self, time_zone: str | None) -> bool:
@@ -75,6 +76,11 @@ class Preferences:
         if changed:
             self._events.emit("PreferenceChanged", {"preference": "time_zone"}, collection="desk_preferences")
         return changed
+
+    def _last(self) -> str | None:
+        with self._lock:
+            kept = self._kept.get(acting().principal_id)
+        return kept[1] if kept else None
 
     def _keep(self, who: str, name: str | None) -> str | None:
         with self._lock:

@@ -7,7 +7,7 @@ import pytest
 from core.bootstrap import Core
 from core.errors import DatabaseUnavailable, Forbidden, InputError
 from core.events import run_as, user
-from core.services.preferences import KEPT_S, Preferences, zones
+from core.services.preferences import KEPT_S, REST_S, Preferences, zones
 
 ANN = user("oidc:ann", "ann@x.org", ["viewer"])
 BOB = user("oidc:bob", "bob@x.org", ["viewer"])
@@ -54,6 +54,27 @@ def test_while_nobody_can_say(core: Core, monkeypatch: pytest.MonkeyPatch) -> No
         assert str(mine.zone()) == "Asia/Tokyo"
     with run_as(BOB):
         assert str(mine.zone()) == "UTC"
+
+
+def test_a_database_that_is_away_is_not_asked_for_every_date(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, and again after a while; then what was chosen holds."""
+    now, asked = [0.0], list[float]()
+    mine = Preferences(core.db, core.events, core.clock, core.settings.zone, lambda: now[0])
+    mine.choose("Asia/Tokyo")
+    now[0] = KEPT_S + 1
+
+    def away(*_: object, **__: object) -> None:
+        asked.append(now[0])
+        raise DatabaseUnavailable("The database does not answer.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(core.db, "rpc", away)
+        assert [mine.zone().key for _ in range(3)] == ["Asia/Tokyo"] * 3
+        assert len(asked) == 1
+        now[0] += REST_S + 1
+        assert mine.zone().key == "Asia/Tokyo" and len(asked) == 2
+    now[0] += REST_S + 1
+    assert mine.zone().key == "Asia/Tokyo" and mine.chosen() == "Asia/Tokyo"
 
 
 def test_a_change_elsewhere_is_seen(core: Core) -> None:
